@@ -455,6 +455,9 @@ fn apply_fields(
     let (cpu, place) = packet.locate(state);
     let at = At { cpu, place, time };
     state.begin(at);
+    if rule.is_record && time == i64::MIN {
+        return; // the state before the first event contains what it tells
+    }
     if gap {
         state.gap(at);
     }

@@ -63,7 +63,9 @@ mod fields;
 mod growth;
 mod initial;
 mod initial_running;
+mod initial_threads;
 mod journal;
+mod known_threads;
 mod machine;
 mod memory;
 mod modes;
@@ -129,4 +131,4 @@ pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other
 /// states than before, so that stored states are computed again.
-pub(crate) const VERSION: u32 = 10;
+pub(crate) const VERSION: u32 = 11;

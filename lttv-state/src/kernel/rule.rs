@@ -26,6 +26,9 @@ pub(crate) struct Rule {
     fields: Box<[Option<Field>]>,
     /// `true` if contexts of the events tell which process runs, which no switch does.
     pub(super) tells_process: bool,
+    /// `true` for the events that perf makes of its own records. Those without a time tell what was so before the first
+    /// event.
+    pub(super) is_record: bool,
     /// The name of the system call or vector that the event's name contains, if it does.
     pub(crate) captured: Option<Box<str>>,
     /// The id of `captured` in the names of the trace.
@@ -73,6 +76,7 @@ impl Rule {
             transition: row.transition,
             fields: fields?,
             tells_process: false,
+            is_record: is_record(trace, event_type),
             captured: (!captured.is_empty()).then(|| captured.into()),
             name: NameId::EMPTY,
             labels: softirq_labels(trace, id, row.transition),
@@ -105,6 +109,7 @@ impl Rule {
             transition: Transition::Context,
             fields: Box::default(),
             tells_process: false,
+            is_record: is_record(trace, trace.event_type(id)),
             captured: None,
             name: NameId::EMPTY,
             labels: Vec::new(),
@@ -231,6 +236,11 @@ pub(super) fn depends_on_contexts(
         switches |= transition == Transition::Switch;
     }
     is_kernel && !switches
+}
+
+/// Returns `true` for the types of the records of perf that are no samples.
+fn is_record(trace: &Trace, event_type: &EventType) -> bool {
+    trace.schema().format == Format::Perf && event_type.name().starts_with("perf:")
 }
 
 /// Returns the row that applies to an event type, and the part of the name that it captures.

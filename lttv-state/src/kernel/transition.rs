@@ -180,7 +180,7 @@ impl Transition {
                 ("name of the next", false),
             ],
             Wakeup | Migrate => &[("process", true), ("cpu", false), ("name", false)],
-            Rename => &[("process", true), ("name", true)],
+            Rename => &[("process", true), ("name", true), ("thread group", false)],
             Fork => &[
                 ("child", true),
                 ("parent", false),
@@ -316,6 +316,7 @@ pub(super) static ROWS: &[Row] = &[
     perf("sched:sched_migrate_task", Migrate, &["pid", "dest_cpu", "comm"]),
     lttng("task_rename", Rename, &["tid|pid", "newcomm"]),
     perf("task:task_rename", Rename, &["tid|pid", "newcomm"]),
+    perf("perf:comm", Rename, &["tid", "comm", "pid"]),
     // Fork, exec and exit
     lttng(
         "sched_process_fork",
@@ -323,6 +324,7 @@ pub(super) static ROWS: &[Row] = &[
         &["child_tid", "parent_tid", "child_pid", "child_comm", "parent_pid"],
     ),
     perf("sched:sched_process_fork", Fork, &["child_pid", "parent_pid", "-", "child_comm"]),
+    perf("perf:fork", Fork, &["tid", "ptid", "pid", "-", "ppid"]),
     legacy("kernel.process_fork", Fork, &["child_pid", "-", "child_tgid"]),
     legacy("process.fork", Fork, &["child_pid", "-", "child_tgid"]),
     legacy("core.process_fork", Fork, &["child_pid"]),
@@ -330,6 +332,7 @@ pub(super) static ROWS: &[Row] = &[
     legacy("process.kernel_thread", KernelThread, &["pid"]),
     lttng("sched_process_exit", Exit, &["tid", "comm"]),
     perf("sched:sched_process_exit", Exit, &["pid", "comm"]),
+    perf("perf:exit", Exit, &["tid"]),
     legacy("kernel.process_exit", Exit, &["pid"]),
     legacy("process.exit", Exit, &["pid"]),
     legacy("core.process_exit", Exit, &["pid"]),

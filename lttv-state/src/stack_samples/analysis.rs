@@ -191,7 +191,7 @@ impl StackSampleAnalysis {
                     Weight::Period => sample.period,
                     Weight::Samples => 1,
                 };
-                of.sample(stack, weight, told.running, told.cpu, resolved);
+                of.sample(stack, weight, (told.state, told.running), told.cpu, resolved);
             }
             false => {}
         }
@@ -208,7 +208,7 @@ struct Told<'k> {
     is_selected: bool,
     state: Option<&'k TraceState>,
     /// The thread that runs on the CPU after the event.
-    running: Option<(&'k TraceState, &'k Process)>,
+    running: Option<&'k Process>,
     /// The thread that was switched out by the event.
     previous: Option<&'k Process>,
     cpu: u32,
@@ -301,7 +301,7 @@ impl KernelAnalysis for StackSampleAnalysis {
             is_selected: of.is_selected,
             state: Some(trace),
             // A switch still belongs to the thread that is switched out.
-            running: if is_switch { previous } else { running }.map(|process| (trace, process)),
+            running: if is_switch { previous } else { running },
             previous,
             cpu: effect.cpu().unwrap_or(0),
         };
@@ -325,8 +325,7 @@ impl KernelAnalysis for StackSampleAnalysis {
         of: OtherEvent,
     ) {
         let trace = kernel.trace(of.trace);
-        let running =
-            trace.zip(of.place).and_then(|(trace, place)| Some((trace, trace.running_at(place)?)));
+        let running = trace.zip(of.place).and_then(|(trace, place)| trace.running_at(place));
         let cpu = of.elsewhere.or_else(|| kernel.cpu_of_tracefile(of.tracefile));
         let told = Told {
             trace: of.trace,

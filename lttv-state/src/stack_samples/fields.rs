@@ -113,8 +113,8 @@ impl SampleFields {
 #[derive(Debug, Clone)]
 pub(super) enum Record {
     Mapping(Box<MappingFields>),
-    Comm { pid: Field, tid: Field, comm: Field, misc: Field },
-    Fork { pid: Field, ppid: Field, tid: Field, ptid: Field },
+    Comm { pid: Field, misc: Field },
+    Fork { pid: Field, ppid: Field },
 }
 
 /// The fields of a record about a mapping.
@@ -146,18 +146,8 @@ impl Record {
                 filename: field("filename")?,
                 build_id: field("build_id").zip(field("build_id_size")).map(Into::into),
             })),
-            "perf:comm" => Record::Comm {
-                pid: pid()?,
-                tid: field("tid")?,
-                comm: field("comm")?,
-                misc: field("misc")?,
-            },
-            "perf:fork" => Record::Fork {
-                pid: pid()?,
-                ppid: field("ppid")?,
-                tid: field("tid")?,
-                ptid: field("ptid")?,
-            },
+            "perf:comm" => Record::Comm { pid: pid()?, misc: field("misc")? },
+            "perf:fork" => Record::Fork { pid: pid()?, ppid: field("ppid")? },
             _ => return None,
         })
     }

@@ -1,4 +1,4 @@
-//! The state of a trace between events: mappings, names, and the threads that are off their CPUs.
+//! The state of a trace between events: mappings, and the threads that are off their CPUs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::chain::addresses;
 use super::frames::{FrameId, Frames};
 use super::recorded::{ItemKind, Sample};
 use super::spaces::Spaces;
-use super::threads::{SampledThread, SampledThreads, ThreadNames};
+use super::threads::{SampledThread, SampledThreads};
 use crate::call_stacks::{ThreadId, ThreadKey};
 use crate::kernel::{Process, Serial, TraceState};
 
@@ -20,7 +20,6 @@ const MAX_OPEN_FRAMES: usize = 1 << 22;
 #[derive(Debug, Clone, Default)]
 pub(super) struct StackState {
     pub(super) spaces: Spaces,
-    names: ThreadNames,
     pub(super) frames: Frames,
     pub(super) threads: SampledThreads,
     /// The threads that were switched out, with their stacks.
@@ -84,45 +83,43 @@ impl StackState {
         match kind {
             ItemKind::Sample(_) => {}
             ItemKind::Mapping { process, mapping } => self.spaces.map(*process, mapping),
-            ItemKind::Name { tid, name, executes } => {
-                executes.iter().for_each(|pid| self.spaces.clear(*pid));
-                self.names.set(*tid, name.clone());
-            }
+            ItemKind::Exec { process } => self.spaces.clear(*process),
             // A process that has ended may still be in samples, until another one has its id.
-            ItemKind::Fork { pid, parent_pid, tid, parent_tid } => {
-                self.spaces.fork(*parent_pid, *pid);
-                self.names.fork(*parent_tid, *tid);
-            }
+            ItemKind::Fork { pid, parent_pid } => self.spaces.fork(*parent_pid, *pid),
         }
     }
 
-    /// Returns the number of the thread of a sample; `running` is the thread of its CPU by the kernel state.
+    /// Returns the number of the thread of a sample, with its name by the kernel state; `running` is the thread of its
+    /// CPU by that state.
     fn thread(
         &mut self,
         sample: &Sample,
-        running: Option<(&TraceState, &Process)>,
+        (state, running): (Option<&TraceState>, Option<&Process>),
         cpu: u32,
     ) -> Option<u32> {
         // Without switches, the thread that a CPU was last seen with may have left it.
-        let running = running.filter(|(state, _)| state.has_switches());
-        let of_kernel = running.and_then(|(_, process)| process.tid()).map(i64::from);
+        let running = running.filter(|_| state.is_some_and(TraceState::has_switches));
+        let of_kernel = running.and_then(Process::tid).map(i64::from);
         let tid = sample.thread.or(of_kernel);
         let is_same = tid.is_some() && tid == of_kernel;
         let running = running.filter(|_| is_same);
-        let of_kernel = running.and_then(|(_, process)| process.pid()).map(i64::from);
+        let of_kernel = running.and_then(Process::pid).map(i64::from);
         let process = sample.process.or(of_kernel);
         let thread = match tid {
             Some(tid) => ThreadId::Tid(tid),
             None if process.is_some() => ThreadId::Process,
             None => ThreadId::Cpu(cpu),
         };
-        let by_record = tid.and_then(|tid| self.names.get(tid)).cloned();
         let by_kernel = || {
-            let (state, process) = running?;
-            Some(state.name(process.name())).filter(|name| !name.is_empty()).map(Arc::from)
+            let state = state?;
+            let name = match running {
+                Some(process) => state.name(process.name()).into(),
+                None => state.name_of_thread(i32::try_from(tid?).ok()?),
+            };
+            Some(name).filter(|name| !name.is_empty()).map(Arc::from)
         };
         let idle = || (tid == Some(0)).then(|| "swapper".into());
-        let name = sample.name.clone().or(by_record).or_else(by_kernel).or_else(idle);
+        let name = sample.name.clone().or_else(by_kernel).or_else(idle);
         let key = ThreadKey { process, thread };
         let found = self.threads.find_or_add(SampledThread { key, name: name.unwrap_or_default() });
         self.omitted.of_threads += u64::from(found.is_none());
@@ -147,7 +144,7 @@ impl StackState {
         &mut self,
         (sample, words): (&Sample, &[u64]),
         weight: u64,
-        running: Option<(&TraceState, &Process)>,
+        running: (Option<&TraceState>, Option<&Process>),
         cpu: u32,
         to: &mut ResolvedStacks,
     ) {
@@ -168,8 +165,8 @@ impl StackState {
             return;
         }
         let (serial, effect) = (process.serial(), state.effect());
-        let Some(thread) = self.thread(sample, Some((state, process)), effect.cpu().unwrap_or(0))
-        else {
+        let cpu = effect.cpu().unwrap_or(0);
+        let Some(thread) = self.thread(sample, (Some(state), Some(process)), cpu) else {
             return;
         };
         let mut frames = Vec::new();

@@ -66,6 +66,8 @@ mod kernel_statistics_sampled;
 mod kernel_statistics_times;
 #[cfg(feature = "kernel")]
 mod kernel_statistics_windows;
+#[cfg(feature = "kernel")]
+mod kernel_thread_names;
 #[cfg(feature = "analyses")]
 mod latency_divisions;
 #[cfg(feature = "analyses")]

@@ -1,6 +1,6 @@
 //! `lttv chart flame` and `lttv calls` of samples agree with each other, in all formats.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -44,6 +44,43 @@ fn functions(args: &[&str]) -> Vec<Value> {
 
 fn number(row: &Value, column: &str) -> u64 {
     row[column].as_u64().unwrap_or_else(|| panic!("no {column} in {row}"))
+}
+
+/// Returns the names of threads by their numbers.
+fn names(threads: impl IntoIterator<Item = (u64, String)>) -> BTreeMap<u64, BTreeSet<String>> {
+    let mut names: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+    for (tid, name) in threads {
+        names.entry(tid).or_default().insert(name);
+    }
+    names
+}
+
+#[test]
+fn threads_have_the_names_of_records_in_all_commands() {
+    let named = |rows: &[Value], tid: &str, name: &str| {
+        names(rows.iter().filter_map(|row| {
+            let tid = row[tid].as_u64().filter(|tid| *tid > 0)?;
+            Some((tid, row[name].as_str()?.to_owned()))
+        }))
+    };
+    let flames: Value = serde_json::from_str(&run(&["calls", "--no-symbols", "--format", "json", PERF])).expect("JSON");
+    let flames = named(flames["threads"].as_array().expect("a table"), "tid", "thread");
+    let dump = run(&["dump", "--format=json", "--columns=tid,comm,name", "--event-type=cpu-clock", PERF]);
+    let dump: Vec<Value> = serde_json::from_str(&dump).expect("JSON");
+    let dump = named(&dump, "tid", "comm");
+    let stats: Value = serde_json::from_str(&run(&["stats", "--format=json", PERF])).expect("JSON");
+    let stats = named(stats["processes"].as_array().expect("a table"), "tid", "name");
+    // `w.sh` runs `ls` and `dd`, each in a process that has its name at first.
+    let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(dump[&575], of(&["ls", "w.sh"]));
+    assert_eq!(dump, flames);
+    for (tid, names) in &dump {
+        // Tables have the last name.
+        let last = stats[tid].first().expect("a name");
+        assert!(stats[tid].len() == 1 && names.contains(last), "{tid}: {names:?}, {last}");
+    }
+    assert_eq!(stats[&575], of(&["ls"]));
+    assert_eq!(stats[&576], of(&["dd"]));
 }
 
 #[test]
