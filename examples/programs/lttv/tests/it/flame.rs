@@ -1,6 +1,6 @@
 //! `lttv chart flame` and `lttv calls` of samples agree with each other, in all formats.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -46,41 +46,46 @@ fn number(row: &Value, column: &str) -> u64 {
     row[column].as_u64().unwrap_or_else(|| panic!("no {column} in {row}"))
 }
 
-/// Returns the names of threads by their numbers.
-fn names(threads: impl IntoIterator<Item = (u64, String)>) -> BTreeMap<u64, BTreeSet<String>> {
-    let mut names: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
-    for (tid, name) in threads {
-        names.entry(tid).or_default().insert(name);
-    }
-    names
-}
-
 #[test]
 fn threads_have_the_names_of_records_in_all_commands() {
-    let named = |rows: &[Value], tid: &str, name: &str| {
-        names(rows.iter().filter_map(|row| {
-            let tid = row[tid].as_u64().filter(|tid| *tid > 0)?;
-            Some((tid, row[name].as_str()?.to_owned()))
-        }))
-    };
-    let flames: Value = serde_json::from_str(&run(&["calls", "--no-symbols", "--format", "json", PERF])).expect("JSON");
-    let flames = named(flames["threads"].as_array().expect("a table"), "tid", "thread");
-    let dump = run(&["dump", "--format=json", "--columns=tid,comm,name", "--event-type=cpu-clock", PERF]);
-    let dump: Vec<Value> = serde_json::from_str(&dump).expect("JSON");
-    let dump = named(&dump, "tid", "comm");
-    let stats: Value = serde_json::from_str(&run(&["stats", "--format=json", PERF])).expect("JSON");
-    let stats = named(stats["processes"].as_array().expect("a table"), "tid", "name");
-    // `w.sh` runs `ls` and `dd`, each in a process that has its name at first.
-    let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
-    assert_eq!(dump[&575], of(&["ls", "w.sh"]));
-    assert_eq!(dump, flames);
-    for (tid, names) in &dump {
-        // Tables have the last name.
-        let last = stats[tid].first().expect("a name");
-        assert!(stats[tid].len() == 1 && names.contains(last), "{tid}: {names:?}, {last}");
+    // The samples of each thread under each name.
+    let mut of_dump: BTreeMap<(u64, String), u64> = BTreeMap::new();
+    let text = run(&["dump", "--format=csv", "--columns=tid,comm,name", PERF]);
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    for row in rows.records() {
+        let row = row.expect("a row");
+        let tid: u64 = row[0].parse().unwrap_or(0);
+        // 0 is idle, and -1 a thread that has just exited.
+        if row[2] == *"cpu-clock" && (1..u64::from(u32::MAX)).contains(&tid) {
+            *of_dump.entry((tid, row[1].to_owned())).or_default() += 1;
+        }
     }
-    assert_eq!(stats[&575], of(&["ls"]));
-    assert_eq!(stats[&576], of(&["dd"]));
+    let calls = run(&["calls", "--no-symbols", "--format", "json", PERF]);
+    let calls: Value = serde_json::from_str(&calls).expect("JSON");
+    let threads = calls["threads"].as_array().expect("a table");
+    let of_flames: BTreeMap<(u64, String), u64> = threads
+        .iter()
+        .filter_map(|row| {
+            let tid = row["thread"].as_str()?.parse().ok().filter(|tid| *tid > 0)?;
+            Some(((tid, row["name"].as_str()?.to_owned()), number(row, "samples")))
+        })
+        .collect();
+    assert_eq!(of_dump, of_flames);
+    // `w.sh` runs `ls` and `dd`, each in a process that has its name at first.
+    let of = |tid: u64, name: &str| of_dump.get(&(tid, name.to_owned())).copied();
+    assert_eq!((of(575, "w.sh"), of(575, "ls")), (Some(5), Some(53)));
+    let stats: Value = serde_json::from_str(&run(&["stats", "--format=json", PERF])).expect("JSON");
+    let last: BTreeMap<u64, &str> = stats["processes"]
+        .as_array()
+        .expect("a table")
+        .iter()
+        .filter_map(|row| Some((row["tid"].as_u64()?, row["command"].as_str()?)))
+        .collect();
+    for (tid, _) in of_dump.keys() {
+        let name = last.get(tid).unwrap_or_else(|| panic!("thread {tid}"));
+        assert!(of(*tid, name).is_some(), "thread {tid} is {name}");
+    }
+    assert_eq!((last[&575], last[&576], last[&18]), ("ls", "dd", "rcu_preempt"));
 }
 
 #[test]
