@@ -85,6 +85,7 @@ mod saved_states;
 mod stored;
 mod switched_out;
 mod syscall_names;
+mod syscall_tables;
 mod syscalls;
 mod table;
 mod tid_map;
