@@ -65,6 +65,15 @@ pub(super) struct ResolvedStacks {
     pub(super) frames: Vec<FrameId>,
 }
 
+/// A stack that has not been added up.
+#[derive(Debug, Clone)]
+pub(super) enum HeldStack {
+    /// The stack of an event that counts.
+    Counted { thread: u32, weight: u64, frames: Vec<FrameId> },
+    /// The stack of a thread that was switched out.
+    OffCpu(Serial),
+}
+
 impl ResolvedStacks {
     pub(super) fn clear(&mut self) {
         self.stacks.clear();
@@ -126,16 +135,21 @@ impl StackState {
         found
     }
 
-    /// Adds the frames of a sample, the innermost one first.
+    /// Adds the frames of a sample, the innermost one first; an unknown one if there are none.
     fn resolve(&mut self, sample: &Sample, words: &[u64], frames: &mut Vec<FrameId>) {
         let before = frames.len();
+        self.resolve_known(sample, words, frames);
+        if frames.len() == before {
+            frames.push(Frames::UNKNOWN);
+        }
+    }
+
+    /// Adds the frames of a sample, the innermost one first.
+    fn resolve_known(&mut self, sample: &Sample, words: &[u64], frames: &mut Vec<FrameId>) {
         let words = words.get(sample.chain.clone()).unwrap_or_default();
         for (mode, address) in addresses(words, sample.first_is_exact) {
             let frame = self.spaces.frame(sample.process, mode, address);
             frames.push(self.frames.find_or_add(frame));
-        }
-        if frames.len() == before {
-            frames.push(Frames::UNKNOWN);
         }
     }
 
@@ -155,20 +169,60 @@ impl StackState {
         to.stacks.push(Resolved { thread, weight, depth });
     }
 
-    /// Notes that a thread, with the stack of a sample, is switched out.
+    /// Returns the stack of a sample that counts, which may go on; `None` if its thread is one too many.
+    pub(super) fn held(
+        &mut self,
+        (sample, words): (&Sample, &[u64]),
+        weight: u64,
+        running: (Option<&TraceState>, Option<&Process>),
+        cpu: u32,
+    ) -> Option<HeldStack> {
+        let thread = self.thread(sample, running, cpu)?;
+        let mut frames = Vec::new();
+        self.resolve(sample, words, &mut frames);
+        Some(HeldStack::Counted { thread, weight, frames })
+    }
+
+    /// Puts the rest of a stack, if there is one, below the part of it that was held, and adds it if it counts.
+    pub(super) fn release(
+        &mut self,
+        stack: HeldStack,
+        rest: Option<(&Sample, &[u64])>,
+        to: &mut ResolvedStacks,
+    ) {
+        let mut more = Vec::new();
+        if let Some((sample, words)) = rest {
+            self.resolve_known(sample, words, &mut more);
+        }
+        match stack {
+            HeldStack::Counted { thread, weight, frames } => {
+                let depth = (frames.len() + more.len()) as u32;
+                to.frames.extend(frames);
+                to.frames.append(&mut more);
+                to.stacks.push(Resolved { thread, weight, depth });
+            }
+            HeldStack::OffCpu(serial) => {
+                let Some(open) = self.off_cpu.get_mut(&serial).filter(|_| !more.is_empty()) else {
+                    return;
+                };
+                self.open_frames += more.len();
+                open.frames = open.frames.iter().copied().chain(more).collect();
+            }
+        }
+    }
+
+    /// Notes that a thread, with the stack of a sample, is switched out. Returns the stack, which may go on.
     pub(super) fn switched_out(
         &mut self,
         (sample, words): (&Sample, &[u64]),
         (state, process): (&TraceState, &Process),
-    ) {
+    ) -> Option<HeldStack> {
         if process.tid() == Some(0) || self.open_frames >= MAX_OPEN_FRAMES {
-            return;
+            return None;
         }
         let (serial, effect) = (process.serial(), state.effect());
         let cpu = effect.cpu().unwrap_or(0);
-        let Some(thread) = self.thread(sample, (Some(state), Some(process)), cpu) else {
-            return;
-        };
+        let thread = self.thread(sample, (Some(state), Some(process)), cpu)?;
         let mut frames = Vec::new();
         self.resolve(sample, words, &mut frames);
         self.open_frames += frames.len();
@@ -177,6 +231,7 @@ impl StackState {
         if let Some(before) = self.off_cpu.insert(serial, open) {
             self.open_frames -= before.frames.len();
         }
+        Some(HeldStack::OffCpu(serial))
     }
 
     /// Follows what an event changes: a thread that is switched in has been off its CPU for a time. If that
