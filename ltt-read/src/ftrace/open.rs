@@ -75,7 +75,8 @@ pub fn from_memory(file: Vec<u8>) -> Result<Vec<Arc<Trace>>, Error> {
     Ok(traces.into_iter().map(Arc::new).collect())
 }
 
-fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
+/// Creates the traces of a file.
+pub(crate) fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
     let wrong = |Fault { section, offset, reason }| Error::Section {
         path: path.to_owned(),
         section,
