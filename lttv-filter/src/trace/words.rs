@@ -80,9 +80,6 @@ impl Word {
                 (CommonContext, "tid"),
                 (SpecificContext, "vtid"),
                 (CommonContext, "vtid"),
-                // The kernel's name for it in recordings of ftrace.
-                (SpecificContext, "common_pid"),
-                (CommonContext, "common_pid"),
                 (Payload, "perf_tid"),
             ],
             Word::Pid => &[

@@ -118,7 +118,7 @@ pub(crate) use recorded::{
 pub use recorded::{OtherEvent, StateChange};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, RequestOperation, Source, SourceKind};
 #[cfg(feature = "analyses")]
-pub(crate) use rule::Rule;
+pub(crate) use rule::{Rule, thread_of_event};
 pub use saved_states::SavedStates;
 #[cfg(feature = "analyses")]
 pub(crate) use switched_out::SwitchedOut;

@@ -94,7 +94,7 @@ impl Rule {
         let transitions = rules.iter().flatten().map(|rule| rule.transition);
         if depends_on_contexts(trace, transitions) {
             for (rule, id) in rules.iter_mut().zip((0..).map(EventTypeId)) {
-                let Some(tid) = recorded_word(trace, id, "tid") else { continue };
+                let Some(tid) = thread_of_event(trace, id) else { continue };
                 let rule = rule.get_or_insert_with(|| Rule::without_transition(trace, id));
                 rule.add_contexts(trace, tid);
             }
@@ -216,6 +216,13 @@ impl Rule {
     pub(crate) fn device(&self, event: &Event<'_>) -> Option<DeviceNumber> {
         EventFields { rule: self, event }.device()
     }
+}
+
+/// Returns the field with the thread that events of a type belong to: a context, or the common field of ftrace.
+pub(crate) fn thread_of_event(trace: &Trace, id: EventTypeId) -> Option<Field> {
+    let scopes = [Scope::SpecificContext, Scope::CommonContext];
+    let common = || scopes.iter().find_map(|scope| trace.field(id, *scope, "common_pid"));
+    recorded_word(trace, id, "tid").or_else(common)
 }
 
 /// Returns the transition of the events of a type, if they have the fields that it needs.

@@ -9,7 +9,7 @@ use super::families::Families;
 use super::family::Family;
 use super::file_calls::{FutexUse, file_family};
 use super::inputs::{Input, RecordedEvent};
-use crate::kernel::{KernelState, NameId, Transition};
+use crate::kernel::{KernelState, NameId, Transition, thread_of_event};
 
 /// The meaning of the events of a type, resolved once for each type.
 #[derive(Debug, Clone)]
@@ -176,7 +176,10 @@ impl Action {
             Transition::BlockInsert => Self::request(Step::Insert, field),
             Transition::BlockIssue => Self::request(Step::Issue, field),
             Transition::BlockComplete => Self::request(Step::Complete, field),
-            Transition::Marker => Action::Marker { text: field("buf")?.text(), thread: thread() },
+            Transition::Marker => Action::Marker {
+                text: field("buf")?.text(),
+                thread: thread_of_event(trace, id).map(Input::new),
+            },
             _ => Action::Other,
         };
         for (place, input) in (0..).zip(action.inputs_mut()) {

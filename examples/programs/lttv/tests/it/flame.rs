@@ -74,7 +74,9 @@ fn threads_have_the_names_of_records_in_all_commands() {
     // `w.sh` runs `ls` and `dd`, each in a process that has its name at first.
     let of = |tid: u64, name: &str| of_dump.get(&(tid, name.to_owned())).copied();
     assert_eq!((of(575, "w.sh"), of(575, "ls")), (Some(5), Some(53)));
-    let stats: Value = serde_json::from_str(&run(&["stats", "--format=json", PERF])).expect("JSON");
+    let stats: Value =
+        serde_json::from_str(&run(&["stats", "--format=json", "--table=processes", PERF]))
+            .expect("JSON");
     let last: BTreeMap<u64, &str> = stats["processes"]
         .as_array()
         .expect("a table")

@@ -29,7 +29,7 @@ fn commands_print_the_same_of_a_pipe() {
     let of_switches = [
         "wait --table waits --format csv",
         "spans --limit 20",
-        "latency --format csv --table run",
+        "latency --family run --format csv --table run",
         "history range {} '*/CPUs/*/Thread' --format csv",
         "critical-path --format csv --table states",
     ];

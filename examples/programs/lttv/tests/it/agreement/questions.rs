@@ -128,15 +128,6 @@ pub(crate) const QUESTIONS: &[Question] = &[
         ],
     },
     Question {
-        name: "last name of a thread",
-        partial: true,
-        of_all: true,
-        places: &[
-            whole("dump", DUMP, last_names),
-            whole("stats", STATS, |o| names_of(rows(o, "processes"))),
-        ],
-    },
-    Question {
         name: "busy time by CPU",
         partial: false,
         of_all: false,
@@ -403,7 +394,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
     Question {
         name: "name of a thread at the end",
         partial: true,
-        of_all: false,
+        of_all: true,
         places: &[
             whole("stats", STATS, |o| {
                 names(rows(o, "processes").map(|row| (text(&row["tid"]), text(&row["name"]))))
@@ -609,30 +600,4 @@ fn interrupt_rows<'o>(output: &'o Output<'_>) -> impl Iterator<Item = Value> + '
 
 fn interrupts(output: &Output<'_>, figure: &str) -> Answer {
     sum(interrupt_rows(output), &["kind", "subject"], &[figure])
-}
-
-/// Takes the last name of each thread that has one from a list of events.
-fn last_names(output: &Output<'_>) -> Answer {
-    let mut names = Answer::new();
-    for row in csv(output) {
-        let (tid, name) = (text(&row["tid"]), text(&row["comm"]));
-        if !matches!(&*tid, "" | "0") && !name.is_empty() {
-            names.insert(tid, name.into());
-        }
-    }
-    names
-}
-
-/// Takes the names of threads from a table, without those of ids that several threads had.
-fn names_of(rows: impl Iterator<Item = Value>) -> Answer {
-    let mut names = Answer::new();
-    let mut again = Vec::new();
-    for row in rows {
-        let (tid, name) = (text(&row["tid"]), text(&row["command"]));
-        if names.insert(tid.clone(), name.clone().into()).is_some() || name.is_empty() {
-            again.push(tid);
-        }
-    }
-    again.iter().for_each(|tid| _ = names.remove(tid));
-    names
 }
