@@ -292,7 +292,7 @@ pub use layout::FieldInfo;
 #[cfg(feature = "reader")]
 pub use merge::{Merge, Progress};
 #[cfg(feature = "reader")]
-pub use open::{OpenOptions, Opened, find_traces, open_all};
+pub use open::{OpenOptions, Opened, find_traces, open_all, open_bytes};
 #[cfg(feature = "reader")]
 pub use packet::Packet;
 #[cfg(feature = "reader")]

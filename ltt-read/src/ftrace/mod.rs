@@ -44,4 +44,4 @@ mod recover;
 mod sections;
 
 pub use open::from_memory;
-pub(crate) use open::{is_recording, open, recording_in};
+pub(crate) use open::{assemble, is_recording, open, recording_in};

@@ -22,7 +22,7 @@ use crate::schema::{
     self, ClockClass, ClockOrigin, Dependency, DisplayBase, EnvValue, EventType, EventTypeId,
     FieldClass, Identity, Integer, Length, Member, Schema, StreamClass, StreamClassId,
 };
-use crate::trace::{Before, DataFile, FilePart, Indexes, KernelSymbols, Trace, Tracefile};
+use crate::trace::{Before, DataFile, FilePart, Indexes, StoredText, Trace, Tracefile};
 use crate::tracepoint::classes::{Machine, PlacedMember, bytes, structure};
 use crate::tracepoint::formats::{Field, Format};
 use crate::tracepoint::input::{Fault, Input};
@@ -75,7 +75,8 @@ pub fn from_memory(file: Vec<u8>) -> Result<Vec<Arc<Trace>>, Error> {
     Ok(traces.into_iter().map(Arc::new).collect())
 }
 
-fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
+/// Creates the traces of a file.
+pub(crate) fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
     let wrong = |Fault { section, offset, reason }| Error::Section {
         path: path.to_owned(),
         section,
@@ -95,7 +96,11 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
         recording.buffers.truncate(most);
     }
     warnings.truncate(MAX_WARNINGS);
-    let kernel_symbols = kernel_symbols(&recording, path, &file);
+    let text = |section, place: Option<TextPlace>, size_bytes| {
+        place.map(|place| Arc::new(stored_text((section, place, size_bytes), path, &file)))
+    };
+    let kernel_symbols = text("kernel symbols", recording.kernel_symbols, 4);
+    let thread_names = text("names of threads", recording.thread_names, 8);
     let mut opened = Vec::new();
     let chunks = Arc::new(Chunks::default());
     let mut assembly = Assembly { path: path.into(), file, chunks, next_chunk: 0 };
@@ -113,17 +118,17 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
         };
         opened.push(assembly.trace(&recording, &events, &main, warnings)?);
     }
-    let with_symbols = |trace: Trace| trace.with_kernel_symbols(kernel_symbols.clone());
-    Ok(opened.into_iter().map(with_symbols).collect())
+    let with_texts = |trace: Trace| trace.with_texts(kernel_symbols.clone(), thread_names.clone());
+    Ok(opened.into_iter().map(with_texts).collect())
 }
 
-/// Returns the names of the kernel's functions in a recording, which are read when they are needed.
-fn kernel_symbols(
-    recording: &Recording,
+/// Returns a text of a section of a recording, after a size of some bytes, which is read when it is needed.
+fn stored_text(
+    (section, place, size_bytes): (&'static str, TextPlace, usize),
     path: &Path,
     file: &Arc<FileBytes>,
-) -> Option<Arc<KernelSymbols>> {
-    let TextPlace { offset, size, packed } = recording.kernel_symbols?;
+) -> StoredText {
+    let TextPlace { offset, size, packed } = place;
     let end = offset.saturating_add(size);
     let len = file.bytes().len() as u64;
     let missing = end.saturating_sub(len);
@@ -134,7 +139,7 @@ fn kernel_symbols(
         number: 0,
         size,
     });
-    Some(Arc::new(KernelSymbols { path: path.to_owned(), offset, source, missing, packed }))
+    StoredText { section, path: path.to_owned(), offset, source, missing, packed, size_bytes }
 }
 
 /// The event types of a recording, the same in all buffers.

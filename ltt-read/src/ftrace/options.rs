@@ -20,6 +20,7 @@ pub(super) mod id {
     pub(crate) const FTRACE_FORMATS: u16 = 17;
     pub(crate) const EVENT_FORMATS: u16 = 18;
     pub(crate) const KERNEL_SYMBOLS: u16 = 19;
+    pub(crate) const COMMAND_LINES: u16 = 21;
 }
 
 /// The options that apply to all buffers.

@@ -26,10 +26,12 @@ pub(super) struct Recording {
     pub(super) buffers: Vec<Buffer>,
     /// The place of the names of the kernel's functions.
     pub(super) kernel_symbols: Option<TextPlace>,
+    /// The place of the names of threads.
+    pub(super) thread_names: Option<TextPlace>,
     pub(super) warnings: Vec<String>,
 }
 
-/// The place of a text after its size in 4 bytes.
+/// The place of a text after its size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextPlace {
     /// The offset in the file, in bytes.
@@ -94,6 +96,7 @@ impl<'a> Reading<'a> {
             options: Options::default(),
             buffers: Vec::new(),
             kernel_symbols: None,
+            thread_names: None,
             warnings: Vec::new(),
         };
         Ok(Reading { file, input, compression: None, page_size, cpus: 0, recording })
@@ -137,7 +140,9 @@ impl<'a> Reading<'a> {
         let size = input.u32()?;
         input.take(size.into())?;
         input.enter("command lines");
-        input.block()?;
+        let offset = input.offset();
+        let size = input.block()?.len() as u64 + 8;
+        self.recording.thread_names = Some(TextPlace { offset, size, packed: None });
         input.enter("CPUs");
         let mut cpus = input.u32()?;
         let mut named = Vec::new();
@@ -325,6 +330,13 @@ impl<'a> Reading<'a> {
                     let place = self.text(values.u64()?, option, "kernel symbols");
                     match place {
                         Ok(place) => self.recording.kernel_symbols = Some(place),
+                        Err(fault) => self.warn_of(fault),
+                    }
+                }
+                id::COMMAND_LINES => {
+                    let place = self.text(values.u64()?, option, "names of threads");
+                    match place {
+                        Ok(place) => self.recording.thread_names = Some(place),
                         Err(fault) => self.warn_of(fault),
                     }
                 }

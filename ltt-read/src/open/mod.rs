@@ -1,5 +1,6 @@
 //! Opening of single traces, and of all traces at or below several paths.
 
+mod bytes;
 pub(crate) mod discover;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use crate::{ftrace, perf};
 
 use discover::{Found, Kind, Search, is_legacy};
 
+pub use bytes::open_bytes;
 pub use discover::find_traces;
 
 /// Options for opening traces.

@@ -42,4 +42,4 @@ mod samples;
 mod unpack;
 
 pub use open::from_memory;
-pub(crate) use open::{is_recording, open, recording_in};
+pub(crate) use open::{assemble, is_recording, open, recording_in};

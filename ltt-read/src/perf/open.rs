@@ -83,7 +83,8 @@ pub fn from_memory(file: Vec<u8>) -> Result<Arc<Trace>, Error> {
     assemble(Path::new("perf.data"), Arc::new(FileBytes::in_memory(file))).map(Arc::new)
 }
 
-fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Trace, Error> {
+/// Creates the trace of a file.
+pub(crate) fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Trace, Error> {
     let wrong = |Fault { section, offset, reason }| Error::Section {
         path: path.to_owned(),
         section,

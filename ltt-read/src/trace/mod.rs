@@ -7,10 +7,10 @@ mod grouping;
 mod growth;
 mod index_types;
 mod instances;
-mod kernel_symbols;
 mod packet_index;
 mod packet_times;
 mod short_names;
+mod stored_text;
 mod tracefile;
 mod waypoints;
 
@@ -35,11 +35,11 @@ pub(crate) use data_file::{Before, DataFile, FilePart};
 pub(crate) use duplicates::{DuplicateRun, Duplicates, files_overlap, times_overlap};
 pub(crate) use growth::Growth;
 pub use index_types::{TraceIndex, TracefileIndex, TracefileNumber};
-pub(crate) use kernel_symbols::KernelSymbols;
 pub(crate) use packet_index::{Declared, Indexes};
 pub use packet_index::{Index, IndexEntry};
 pub use packet_times::PacketTimes;
 pub(crate) use packet_times::TimedPacket;
+pub(crate) use stored_text::StoredText;
 pub use tracefile::{Tracefile, UserProcess};
 pub use waypoints::Waypoints;
 pub(crate) use waypoints::{Waypoint, mark};
@@ -85,7 +85,8 @@ pub struct Trace {
     /// The places within packets at which seeks may begin.
     waypoints: OnceLock<Waypoints>,
     short_names: OnceLock<ShortNames>,
-    kernel_symbols: Option<Arc<KernelSymbols>>,
+    kernel_symbols: Option<Arc<StoredText>>,
+    thread_names: Option<Arc<StoredText>>,
     build_ids: Arc<[BuildId]>,
 }
 
@@ -159,6 +160,7 @@ impl Trace {
             waypoints: OnceLock::new(),
             short_names: OnceLock::new(),
             kernel_symbols: None,
+            thread_names: None,
             build_ids: Arc::default(),
         }
     }
@@ -168,9 +170,13 @@ impl Trace {
         Trace { build_ids, ..self }
     }
 
-    /// Sets the names of the kernel's functions.
-    pub(crate) fn with_kernel_symbols(self, symbols: Option<Arc<KernelSymbols>>) -> Trace {
-        Trace { kernel_symbols: symbols, ..self }
+    /// Sets the names of the kernel's functions and those of threads.
+    pub(crate) fn with_texts(
+        self,
+        kernel_symbols: Option<Arc<StoredText>>,
+        thread_names: Option<Arc<StoredText>>,
+    ) -> Trace {
+        Trace { kernel_symbols, thread_names, ..self }
     }
 
     /// Creates the first version of a growing trace, without tracefiles.
@@ -228,7 +234,7 @@ impl Trace {
         let tracefiles = self.tracefiles.iter().map(Tracefile::with_other_times).collect();
         let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
         let trace = Trace::from_parts(paths, decoder, tracefiles, warnings);
-        let trace = trace.with_kernel_symbols(self.kernel_symbols.clone());
+        let trace = trace.with_texts(self.kernel_symbols.clone(), self.thread_names.clone());
         let trace = trace.with_build_ids(self.build_ids.clone());
         Ok(Arc::new(trace.verified_up_to(self.verified)))
     }
@@ -324,6 +330,25 @@ impl Trace {
     /// [`Error::Section`] if the text was cut or cannot be decompressed.
     pub fn kernel_symbols(&self) -> Result<Option<Vec<u8>>, Error> {
         self.kernel_symbols.as_ref().map(|symbols| symbols.text()).transpose()
+    }
+
+    /// Returns the names of threads that the recording contains apart from its events: lines of the number of a thread
+    /// and its name, which may contain blanks. They are the names that the threads had when the recording ended.
+    /// `None` if the recording contains none: only those of ftrace do.
+    ///
+    /// ```
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace/synthetic.dat");
+    /// let trace = ltt_read::Trace::open(path)?;
+    /// // This small one was made without names.
+    /// assert_eq!(trace.thread_names()?, Some(Vec::new()));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Section`] if the text was cut or cannot be decompressed.
+    pub fn thread_names(&self) -> Result<Option<Vec<u8>>, Error> {
+        self.thread_names.as_ref().map(|names| names.text()).transpose()
     }
 
     /// Returns the build ids of the files whose code is in samples, as far as the recording contains them: only

@@ -126,6 +126,37 @@ fn seeks_agree_with_reading() {
 }
 
 #[test]
+fn names_of_threads_are_read() {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace/synthetic.dat");
+    let bytes = fs::read(own).unwrap();
+    let text = ftrace::from_memory(bytes.clone()).unwrap()[0].thread_names().unwrap();
+    let text = text.expect("a text");
+    // Cut anywhere, there is the text, an error that names it, or no trace.
+    for end in (0..bytes.len()).step_by(97) {
+        let Ok(traces) = ftrace::from_memory(bytes[..end].to_vec()) else { continue };
+        match traces[0].thread_names() {
+            Ok(found) => assert!(found.is_none_or(|found| found == text), "{end}"),
+            Err(error) => assert!(error.to_string().contains("names of threads"), "{error}"),
+        }
+    }
+    let Some(folder) = shared("traces/ftrace") else { return };
+    for name in [
+        "sched-v6/trace.dat.zst",
+        "sched-v7/trace.dat.zst",
+        "v7-none/trace.dat.zst",
+        "v7-zlib/trace.dat",
+    ] {
+        let text = open(&folder.join(name)).swap_remove(0).thread_names().unwrap().unwrap();
+        let lines: Vec<_> = text.split(|byte| *byte == b'\n').collect();
+        assert!(lines.len() > 10, "{name}");
+        for line in lines.into_iter().filter(|line| !matches!(line, [] | [0])) {
+            let blank = line.iter().position(|byte| *byte == b' ').expect("a number and a name");
+            assert!(blank > 0 && line[..blank].iter().all(u8::is_ascii_digit), "{name}: {line:?}");
+        }
+    }
+}
+
+#[test]
 fn names_of_the_kernel_are_read() {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace/synthetic.dat");
     let bytes = fs::read(own).unwrap();

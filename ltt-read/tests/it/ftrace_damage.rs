@@ -14,7 +14,7 @@ use crate::support::read_all::read_all;
 const MACHINE: Machine = Machine { order: Little, long: 8, page_size: 256 };
 
 /// Returns a recording of two CPUs with some pages, of 12 events each.
-fn recording() -> FtraceFile {
+pub(crate) fn recording() -> FtraceFile {
     let fields = [("__data_loc char[] text", 8, 4, 0), ("int n", 12, 4, 1)];
     let page = |time: u64| {
         let record = [
@@ -29,7 +29,12 @@ fn recording() -> FtraceFile {
     };
     let pages = |first: u64| (0..5).map(|at| page(first + 100 * at)).collect::<Vec<_>>().concat();
     let formats = vec![format("x", 7, &fields)];
-    FtraceFile { machine: MACHINE, formats, cpus: vec![(0, pages(1000)), (1, pages(1050))] }
+    FtraceFile {
+        system: "test",
+        machine: MACHINE,
+        formats,
+        cpus: vec![(0, pages(1000)), (1, pages(1050))],
+    }
 }
 
 #[derive(Default)]

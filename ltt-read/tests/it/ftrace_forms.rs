@@ -62,6 +62,7 @@ fn all_forms(machine: Machine) -> FtraceFile {
     record.extend([number(11, 4), number(12, 4)].concat());
     let events = [machine.event(5, &record), machine.event(1, &machine.common(301, 3))];
     FtraceFile {
+        system: "test",
         machine,
         formats: vec![format("all", 300, &fields), format("none", 301, &[])],
         cpus: vec![(2, machine.page(1000, &events, None))],
@@ -168,6 +169,7 @@ fn records_of_each_kind() {
             machine.page(time + (1 << 51), &second, Some(Some(77))),
         ];
         let file = FtraceFile {
+            system: "test",
             machine,
             formats: vec![format("x", 10, &[])],
             cpus: vec![(0, pages.concat()), (5, machine.page(time + 1, &second, None))],
@@ -216,6 +218,7 @@ fn events_without_a_description_are_kept() {
     let machine = machines().next().unwrap();
     let record = [machine.common(999, 1), vec![1, 2, 3, 4]].concat();
     let file = FtraceFile {
+        system: "test",
         machine,
         formats: vec![format("x", 10, &[])],
         cpus: vec![(0, machine.page(1, &[machine.event(0, &record)], None))],
@@ -234,7 +237,7 @@ fn events_without_a_description_are_kept() {
 #[test]
 fn an_empty_recording() {
     let machine = machines().next().unwrap();
-    let file = FtraceFile { machine, formats: Vec::new(), cpus: Vec::new() };
+    let file = FtraceFile { system: "test", machine, formats: Vec::new(), cpus: Vec::new() };
     for trace in versions(&file) {
         assert!(trace.tracefiles().is_empty());
         assert!(Merge::new(&[trace]).next().is_none());

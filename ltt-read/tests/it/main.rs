@@ -101,6 +101,7 @@ mod metadata_cut;
 mod metadata_shared;
 mod metadata_size;
 mod metadata_speed;
+mod mutants;
 #[cfg(feature = "writer")]
 mod opening;
 mod owned;

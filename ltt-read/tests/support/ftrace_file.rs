@@ -8,7 +8,9 @@ use ltt_read::schema::ByteOrder;
 #[derive(Debug, Clone)]
 pub(crate) struct FtraceFile {
     pub(crate) machine: Machine,
-    /// The descriptions of the events of the system `test`.
+    /// The name of the system of the events.
+    pub(crate) system: &'static str,
+    /// The descriptions of the events.
     pub(crate) formats: Vec<String>,
     /// The CPUs with their pages.
     pub(crate) cpus: Vec<(u32, Vec<u8>)>,
@@ -124,7 +126,8 @@ impl FtraceFile {
     }
 
     fn event_formats(&self) -> Vec<u8> {
-        let mut all = [self.machine.number(1, 4), b"test\0".to_vec()].concat();
+        let system = [self.system.as_bytes(), b"\0"].concat();
+        let mut all = [self.machine.number(1, 4), system].concat();
         all.extend(self.machine.number(self.formats.len() as u64, 4));
         self.formats.iter().for_each(|format| all.extend(self.block(format.as_bytes(), 8)));
         all

@@ -161,7 +161,7 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At)
         }
         Rename => {
             if let (Some(tid), Some(name)) = (fields.tid(0), fields.raw_text(1)) {
-                state.renamed(at, tid, name);
+                state.renamed(at, tid, name, fields.tid(2));
             }
         }
         Fork => {

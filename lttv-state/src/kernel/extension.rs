@@ -8,7 +8,6 @@ use ltt_read::{Event, Timestamp, Trace, TraceIndex, TracefileIndex, TracefileNum
 #[cfg(feature = "checkpoint-files")]
 use lttv_context::Codec;
 use lttv_context::{Contexts, EventCall, Extension, Growth, Handle, Setup};
-use lttv_filter::recorded_word;
 
 use super::apply::{apply, runs_by_context};
 use super::fields::{EventFields, Fields};
@@ -18,7 +17,7 @@ use super::machine::{At, SavedState, TraceState};
 #[cfg(feature = "analyses")]
 use super::names::NameId;
 use super::packets::{PacketFacts, PacketTracker};
-use super::rule::{CpuField, Rule, cpu_field, depends_on_contexts, transition_of};
+use super::rule::{CpuField, Rule, cpu_field, depends_on_contexts, thread_of_event, transition_of};
 use super::transition::Transition;
 
 /// The kernel states of a traceset's traces. As an extension of a context, it follows the
@@ -124,7 +123,7 @@ impl KernelState {
         }
         let mut types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
         if depends_on_contexts(trace, kinds.iter().copied())
-            && types.any(|id| recorded_word(trace, id, "tid").is_some())
+            && types.any(|id| thread_of_event(trace, id).is_some())
         {
             kinds.insert(Transition::Context);
         }
@@ -455,6 +454,9 @@ fn apply_fields(
     let (cpu, place) = packet.locate(state);
     let at = At { cpu, place, time };
     state.begin(at);
+    if rule.is_record && time == i64::MIN {
+        return; // the state before the first event contains what it tells
+    }
     if gap {
         state.gap(at);
     }

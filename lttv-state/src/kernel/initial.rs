@@ -6,6 +6,8 @@ use ltt_read::{Trace, TracefileIndex};
 
 use super::cpu::MAX_CPUS;
 use super::initial_running::{InitialProcess, initial_running};
+use super::initial_threads::known_threads;
+use super::known_threads::KnownThreads;
 use super::machine::TraceState;
 use super::packets::PacketTracker;
 use super::rule::{Rule, cpu_field};
@@ -22,6 +24,7 @@ pub(super) struct Initial {
     has_switches: bool,
     /// The names of system calls, if the machine is known.
     known_calls: Option<&'static SyscallNames>,
+    known_threads: Arc<KnownThreads>,
     /// The maximum number of processes that the trace can mention.
     #[cfg_attr(not(feature = "checkpoint-files"), expect(dead_code))]
     pub(super) processes: u64,
@@ -95,6 +98,7 @@ impl Initial {
             running,
             has_switches: rules.iter().flatten().any(|of| of.transition == Transition::Switch),
             known_calls: trace.schema().env_str("machine").and_then(SyscallNames::of),
+            known_threads: Arc::new(known_threads(trace, rules)),
             processes: max_processes(trace),
         }
     }
@@ -104,6 +108,7 @@ impl Initial {
         let mut state = TraceState::new(self.begin);
         state.names = self.names.clone();
         state.known_calls = self.known_calls;
+        state.known_threads = self.known_threads.clone();
         state.has_switches = self.has_switches;
         for cpu in &self.cpus {
             state.add_cpu(*cpu);

@@ -84,7 +84,11 @@ fn for_each_fork(
             return;
         }
         let rule = rules.get(event.type_id().index()).and_then(Option::as_deref);
-        if let Some(rule) = rule.filter(|rule| rule.transition == Transition::Fork)
+        // Records without a time tell of threads that were there before.
+        let is_fork = |rule: &&Rule| {
+            rule.transition == Transition::Fork && !(rule.is_record && event.timestamp().is_none())
+        };
+        if let Some(rule) = rule.filter(is_fork)
             && let Some(tid) = rule.tid(&event, 0)
         {
             call(tid, time);

@@ -63,7 +63,9 @@ mod fields;
 mod growth;
 mod initial;
 mod initial_running;
+mod initial_threads;
 mod journal;
+mod known_threads;
 mod machine;
 mod memory;
 mod modes;
@@ -83,6 +85,7 @@ mod saved_states;
 mod stored;
 mod switched_out;
 mod syscall_names;
+mod syscall_tables;
 mod syscalls;
 mod table;
 mod tid_map;
@@ -115,7 +118,7 @@ pub(crate) use recorded::{
 pub use recorded::{OtherEvent, StateChange};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, RequestOperation, Source, SourceKind};
 #[cfg(feature = "analyses")]
-pub(crate) use rule::Rule;
+pub(crate) use rule::{Rule, thread_of_event};
 pub use saved_states::SavedStates;
 #[cfg(feature = "analyses")]
 pub(crate) use switched_out::SwitchedOut;
@@ -129,4 +132,4 @@ pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other
 /// states than before, so that stored states are computed again.
-pub(crate) const VERSION: u32 = 10;
+pub(crate) const VERSION: u32 = 11;

@@ -26,6 +26,9 @@ pub(crate) struct Rule {
     fields: Box<[Option<Field>]>,
     /// `true` if contexts of the events tell which process runs, which no switch does.
     pub(super) tells_process: bool,
+    /// `true` for the events that perf makes of its own records. Those without a time tell what was so before the first
+    /// event.
+    pub(super) is_record: bool,
     /// The name of the system call or vector that the event's name contains, if it does.
     pub(crate) captured: Option<Box<str>>,
     /// The id of `captured` in the names of the trace.
@@ -73,6 +76,7 @@ impl Rule {
             transition: row.transition,
             fields: fields?,
             tells_process: false,
+            is_record: is_record(trace, event_type),
             captured: (!captured.is_empty()).then(|| captured.into()),
             name: NameId::EMPTY,
             labels: softirq_labels(trace, id, row.transition),
@@ -90,7 +94,7 @@ impl Rule {
         let transitions = rules.iter().flatten().map(|rule| rule.transition);
         if depends_on_contexts(trace, transitions) {
             for (rule, id) in rules.iter_mut().zip((0..).map(EventTypeId)) {
-                let Some(tid) = recorded_word(trace, id, "tid") else { continue };
+                let Some(tid) = thread_of_event(trace, id) else { continue };
                 let rule = rule.get_or_insert_with(|| Rule::without_transition(trace, id));
                 rule.add_contexts(trace, tid);
             }
@@ -105,6 +109,7 @@ impl Rule {
             transition: Transition::Context,
             fields: Box::default(),
             tells_process: false,
+            is_record: is_record(trace, trace.event_type(id)),
             captured: None,
             name: NameId::EMPTY,
             labels: Vec::new(),
@@ -213,6 +218,13 @@ impl Rule {
     }
 }
 
+/// Returns the field with the thread that events of a type belong to: a context, or the common field of ftrace.
+pub(crate) fn thread_of_event(trace: &Trace, id: EventTypeId) -> Option<Field> {
+    let scopes = [Scope::SpecificContext, Scope::CommonContext];
+    let common = || scopes.iter().find_map(|scope| trace.field(id, *scope, "common_pid"));
+    recorded_word(trace, id, "tid").or_else(common)
+}
+
 /// Returns the transition of the events of a type, if they have the fields that it needs.
 pub(super) fn transition_of(trace: &Trace, id: EventTypeId) -> Option<Transition> {
     row_of(trace, trace.event_type(id)).map(|(row, _)| row.transition)
@@ -231,6 +243,11 @@ pub(super) fn depends_on_contexts(
         switches |= transition == Transition::Switch;
     }
     is_kernel && !switches
+}
+
+/// Returns `true` for the types of the records of perf that are no samples.
+fn is_record(trace: &Trace, event_type: &EventType) -> bool {
+    trace.schema().format == Format::Perf && event_type.name().starts_with("perf:")
 }
 
 /// Returns the row that applies to an event type, and the part of the name that it captures.

@@ -5,6 +5,8 @@
 
 use std::sync::OnceLock;
 
+use super::syscall_tables::{ARM, PPC64, S390X};
+
 /// The names of the system calls of a machine.
 #[derive(Debug)]
 pub(super) struct SyscallNames {
@@ -15,11 +17,15 @@ pub(super) struct SyscallNames {
 impl SyscallNames {
     /// Returns the names for a machine, as `uname -m` prints it; `None` if they are not known.
     pub(super) fn of(machine: &str) -> Option<&'static SyscallNames> {
-        static TABLES: [OnceLock<SyscallNames>; 3] = [const { OnceLock::new() }; 3];
+        static TABLES: [OnceLock<SyscallNames>; 6] = [const { OnceLock::new() }; 6];
         let (at, table) = match machine {
             "x86_64" => (0, X86_64),
             "i386" | "i486" | "i586" | "i686" => (1, I386),
             "aarch64" | "riscv64" | "riscv32" | "loongarch64" => (2, GENERIC),
+            "s390x" => (3, S390X),
+            "ppc64" | "ppc64le" => (4, PPC64),
+            // Such as `armv7l`; 64-bit machines have another name.
+            arm if arm.starts_with("armv") => (5, ARM),
             _ => return None,
         };
         Some(TABLES[at].get_or_init(|| SyscallNames::parse(table)))
@@ -214,6 +220,15 @@ mod tests {
         assert_eq!(name("aarch64", 222), Some("mmap"));
         assert_eq!(name("riscv64", 79), Some("newfstatat"));
         assert_eq!(name("aarch64", 10_000), None);
+        assert_eq!(name("s390x", 5), Some("open"));
+        assert_eq!(name("s390x", 288), Some("openat"));
+        assert_eq!(name("s390x", 435), Some("clone3"));
+        assert_eq!(name("ppc64le", 286), Some("openat"));
+        assert_eq!(name("ppc64", 291), Some("newfstatat"));
+        assert_eq!(name("ppc64", 1), Some("exit"));
+        assert_eq!(name("armv7l", 322), Some("openat"));
+        assert_eq!(name("armv6l", 248), Some("exit_group"));
+        assert_eq!(name("armv7l", 7), None);
         assert_eq!(name("vax", 0), None);
     }
 }

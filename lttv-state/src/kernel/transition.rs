@@ -82,6 +82,8 @@ pub enum Transition {
     BlockComplete,
     /// A CPU's frequency changes.
     Frequency,
+    /// A program writes a text to the trace.
+    Marker,
     /// State dump: a process.
     ProcessState,
     /// State dump: an open file.
@@ -180,7 +182,7 @@ impl Transition {
                 ("name of the next", false),
             ],
             Wakeup | Migrate => &[("process", true), ("cpu", false), ("name", false)],
-            Rename => &[("process", true), ("name", true)],
+            Rename => &[("process", true), ("name", true), ("thread group", false)],
             Fork => &[
                 ("child", true),
                 ("parent", false),
@@ -206,6 +208,7 @@ impl Transition {
                 ("sectors", false),
             ],
             Frequency => &[("frequency in kHz", true), ("cpu", false)],
+            Marker => &[("text", true)],
             ProcessState => &[
                 ("process", true),
                 ("thread group", false),
@@ -282,6 +285,8 @@ const fn legacy(name: &'static str, of: Transition, fields: &'static [&'static s
 }
 
 const CALL: &[&str] = &["id", "filename|pathname", "fd|fildes|oldfd"];
+/// Arguments are pointers; kernels after 6.12 have the texts beside them.
+const RAW_CALL: &[&str] = &["id", "__filename_val|__pathname_val", "fd|fildes|oldfd"];
 const SWITCH: &[&str] =
     &["prev_tid|prev_pid", "next_tid|next_pid", "prev_state", "prev_comm", "next_comm"];
 const WAKEUP: &[&str] = &["tid|pid", "target_cpu", "comm"];
@@ -316,6 +321,7 @@ pub(super) static ROWS: &[Row] = &[
     perf("sched:sched_migrate_task", Migrate, &["pid", "dest_cpu", "comm"]),
     lttng("task_rename", Rename, &["tid|pid", "newcomm"]),
     perf("task:task_rename", Rename, &["tid|pid", "newcomm"]),
+    perf("perf:comm", Rename, &["tid", "comm", "pid"]),
     // Fork, exec and exit
     lttng(
         "sched_process_fork",
@@ -323,6 +329,7 @@ pub(super) static ROWS: &[Row] = &[
         &["child_tid", "parent_tid", "child_pid", "child_comm", "parent_pid"],
     ),
     perf("sched:sched_process_fork", Fork, &["child_pid", "parent_pid", "-", "child_comm"]),
+    perf("perf:fork", Fork, &["tid", "ptid", "pid", "-", "ppid"]),
     legacy("kernel.process_fork", Fork, &["child_pid", "-", "child_tgid"]),
     legacy("process.fork", Fork, &["child_pid", "-", "child_tgid"]),
     legacy("core.process_fork", Fork, &["child_pid"]),
@@ -330,6 +337,7 @@ pub(super) static ROWS: &[Row] = &[
     legacy("process.kernel_thread", KernelThread, &["pid"]),
     lttng("sched_process_exit", Exit, &["tid", "comm"]),
     perf("sched:sched_process_exit", Exit, &["pid", "comm"]),
+    perf("perf:exit", Exit, &["tid"]),
     legacy("kernel.process_exit", Exit, &["pid"]),
     legacy("process.exit", Exit, &["pid"]),
     legacy("core.process_exit", Exit, &["pid"]),
@@ -352,9 +360,9 @@ pub(super) static ROWS: &[Row] = &[
     lttng("compat_syscall_exit_*", SyscallExit, &["ret"]),
     lttng("compat_sys_*", SyscallEntry, CALL),
     lttng("sys_*", SyscallEntry, CALL),
-    perf("raw_syscalls:sys_enter", SyscallEntry, CALL),
+    perf("raw_syscalls:sys_enter", SyscallEntry, RAW_CALL),
     perf("raw_syscalls:sys_exit", SyscallExit, &["ret"]),
-    perf("syscalls:sys_enter_*", SyscallEntry, CALL),
+    perf("syscalls:sys_enter_*", SyscallEntry, RAW_CALL),
     perf("syscalls:sys_exit_*", SyscallExit, &["ret"]),
     legacy("kernel.syscall_entry", SyscallEntry, &["syscall_id"]),
     legacy("kernel.syscall_exit", SyscallExit, &["ret"]),
@@ -441,6 +449,8 @@ pub(super) static ROWS: &[Row] = &[
     legacy("block._blk_request_complete", BlockComplete, LEGACY_REQUEST),
     lttng("power_cpu_frequency", Frequency, &["state", "cpu_id"]),
     perf("power:cpu_frequency", Frequency, &["state", "cpu_id"]),
+    // Texts of programs
+    perf("ftrace:print", Marker, &["buf"]),
     // State dumps
     lttng("lttng_statedump_process_state", ProcessState, DUMPED),
     lttng(

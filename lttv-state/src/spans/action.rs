@@ -9,7 +9,7 @@ use super::families::Families;
 use super::family::Family;
 use super::file_calls::{FutexUse, file_family};
 use super::inputs::{Input, RecordedEvent};
-use crate::kernel::{KernelState, NameId, Transition};
+use crate::kernel::{KernelState, NameId, Transition, thread_of_event};
 
 /// The meaning of the events of a type, resolved once for each type.
 #[derive(Debug, Clone)]
@@ -45,6 +45,11 @@ pub(crate) enum Action {
     Request {
         step: Step,
         fields: RequestFields,
+    },
+    /// A program writes a text.
+    Marker {
+        text: Input,
+        thread: Option<Input>,
     },
     /// An event that only tells of lost events and of threads that are gone.
     Other,
@@ -171,6 +176,10 @@ impl Action {
             Transition::BlockInsert => Self::request(Step::Insert, field),
             Transition::BlockIssue => Self::request(Step::Issue, field),
             Transition::BlockComplete => Self::request(Step::Complete, field),
+            Transition::Marker => Action::Marker {
+                text: field("buf")?.text(),
+                thread: thread_of_event(trace, id).map(Input::new),
+            },
             _ => Action::Other,
         };
         for (place, input) in (0..).zip(action.inputs_mut()) {
@@ -192,9 +201,11 @@ impl Action {
             // They tell which thread runs.
             Action::Switch { .. } | Action::Fork | Action::Other => true,
             Action::Wake => families.contains_any(&waits),
-            Action::Entry(_) | Action::Exit { .. } | Action::ThreadExit => {
-                families.contains_any(&Family::CALLS)
+            Action::Entry(_) | Action::Exit { .. } => families.contains_any(&Family::CALLS),
+            Action::ThreadExit => {
+                families.contains_any(&Family::CALLS) || families.contains(Family::Marker)
             }
+            Action::Marker { .. } => families.contains(Family::Marker),
             // They tell what woke a thread.
             Action::HandlerEntry { kind, .. } | Action::HandlerExit { kind, .. } => {
                 let handlers = [Family::HardIrq, Family::Vector, Family::Softirq];
@@ -225,6 +236,7 @@ impl Action {
             Action::HandlerEntry { number, name, .. } => vec![Some(number), name.as_mut()],
             Action::HandlerExit { number, .. } => vec![number.as_mut()],
             Action::Raise { number } => vec![Some(number)],
+            Action::Marker { text, thread } => vec![Some(text), thread.as_mut()],
             Action::Request { fields, .. } => {
                 let RequestFields { device, sector, sectors, kind } = fields;
                 vec![Some(device), Some(sector), sectors.as_mut(), kind.as_mut()]

@@ -23,6 +23,14 @@ pub struct Unmatched {
     pub issues_over_issue: u64,
     /// Durations that began before events of their CPU were lost.
     pub lost: u64,
+    /// Ends of sections that programs mark whose begins were not seen.
+    pub marker_ends_without_begin: u64,
+    /// Sections that programs mark without an end: their thread has ended, or they began again.
+    pub markers_without_end: u64,
+    /// Texts that begin like a marker of a section, without all of its parts.
+    pub malformed_markers: u64,
+    /// Markers of sections of unknown threads.
+    pub markers_without_thread: u64,
     /// Periods that ended with their parents.
     pub incomplete_periods: u64,
     /// Begins and durations that were dropped because a table was full.
@@ -75,6 +83,14 @@ impl Unmatched {
             ),
             ("lost", "durations during which events were lost", self.lost),
             (
+                "marker_ends_without_begin",
+                "ends of markers without a begin",
+                self.marker_ends_without_begin,
+            ),
+            ("markers_without_end", "markers without an end", self.markers_without_end),
+            ("malformed_markers", "markers that lack a part", self.malformed_markers),
+            ("markers_without_thread", "markers of unknown threads", self.markers_without_thread),
+            (
                 "incomplete_periods",
                 "periods that ended with their parents",
                 self.incomplete_periods,
@@ -96,6 +112,10 @@ impl Unmatched {
             completions_without_issue,
             issues_over_issue,
             lost,
+            marker_ends_without_begin,
+            markers_without_end,
+            malformed_markers,
+            markers_without_thread,
             incomplete_periods,
             dropped,
         } = other;
@@ -108,6 +128,10 @@ impl Unmatched {
         self.completions_without_issue += completions_without_issue;
         self.issues_over_issue += issues_over_issue;
         self.lost += lost;
+        self.marker_ends_without_begin += marker_ends_without_begin;
+        self.markers_without_end += markers_without_end;
+        self.malformed_markers += malformed_markers;
+        self.markers_without_thread += markers_without_thread;
         self.incomplete_periods += incomplete_periods;
         self.dropped += dropped;
     }

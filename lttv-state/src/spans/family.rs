@@ -35,6 +35,8 @@ pub enum Family {
     FileSync,
     /// System calls that wait for a futex.
     Futex,
+    /// Sections that programs [mark](crate::kernel::Transition::Marker) by texts in the form of Android.
+    Marker,
     /// Periods that the caller has [defined](super::Period).
     Period,
     /// From the switch-in of a thread to its switch-out.
@@ -45,7 +47,7 @@ pub enum Family {
 
 impl Family {
     /// All families.
-    pub const ALL: [Family; 17] = [
+    pub const ALL: [Family; 18] = [
         Family::WakeUp,
         Family::Preemption,
         Family::Syscall,
@@ -60,6 +62,7 @@ impl Family {
         Family::FileWrite,
         Family::FileSync,
         Family::Futex,
+        Family::Marker,
         Family::Period,
         Family::Run,
         Family::Blocked,
@@ -67,8 +70,8 @@ impl Family {
 
     /// The families of durations that should be short: all without runs and waits, which come last in
     /// [`ALL`](Self::ALL).
-    pub const LATENCIES: [Family; 15] = {
-        let mut families = [Family::WakeUp; 15];
+    pub const LATENCIES: [Family; 16] = {
+        let mut families = [Family::WakeUp; 16];
         let mut at = 0;
         while at < families.len() {
             families[at] = Self::ALL[at];
@@ -105,6 +108,7 @@ impl Family {
             Family::FileSync => "sync",
             Family::Futex => "futex",
             Family::Period => "period",
+            Family::Marker => "marker",
             Family::Run => "run",
             Family::Blocked => "blocked",
         }
@@ -128,6 +132,7 @@ impl Family {
             Family::FileSync => "Flushes of files",
             Family::Futex => "Futex waits",
             Family::Period => "Periods",
+            Family::Marker => "Markers of programs",
             Family::Run => "Runs on CPUs",
             Family::Blocked => "Waits for something to happen",
         }
@@ -152,6 +157,7 @@ impl Family {
             Family::DiskQueue => &[BLOCK_INSERT, BLOCK_ISSUE],
             Family::DiskDevice => &[BLOCK_ISSUE, BLOCK_COMPLETE],
             Family::Period => &[],
+            Family::Marker => &[MARKER],
         }
     }
 }

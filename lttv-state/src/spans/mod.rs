@@ -22,6 +22,10 @@
 //!   also without sectors, is ignored.
 //! * **Futexes** are identified by process and address; shared ones by the address alone.
 //!   Waits for one of several futexes (`futex_waitv`) have one entry for each process.
+//! * **Markers** are texts that programs write to the trace, `ftrace:print`, in the form of Android's `atrace`:
+//!   `B|PID|NAME` begins a section of the writing thread and `E` or `E|PID` ends its innermost one; `S|PID|NAME|COOKIE` and
+//!   `F|PID|NAME|COOKIE` begin and end one of a process, which belongs to the thread that began it. A thread that exits
+//!   leaves its sections without an end. Other texts are ignored; those that lack a part are counted.
 //! * **Runs and waits** last from one switch of a thread to the next one, or to its wake-up.
 //! * What lost events or missing begins and ends cut is a span with its [`Completeness`]. What has not ended
 //!   lasts up to the end of the window.
@@ -43,6 +47,7 @@ mod filter;
 pub(crate) mod inputs;
 pub(crate) mod lookup;
 pub(crate) mod machine;
+mod marker;
 mod names;
 mod needs;
 pub(crate) mod outcome;

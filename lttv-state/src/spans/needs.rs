@@ -13,8 +13,9 @@ pub const NEEDS: &[Need] = &[
             Transition(IrqEntry),
             Transition(SoftirqEntry),
             Transition(BlockIssue),
+            Transition(Marker),
         ],
-        "sched_switch (or syscall_entry_*, irq_handler_entry, irq_softirq_entry, block_rq_issue)",
+        "sched_switch (or syscall_entry_*, irq_handler_entry, irq_softirq_entry, block_rq_issue, ftrace:print)",
         "there are no durations",
     )
     .required(),
@@ -41,6 +42,8 @@ pub(crate) const WAKE_UP: Need =
     Need::all(&[Transition(Wakeup)], "sched_waking", "there are no wake-up latencies");
 pub(crate) const SWITCH: Need =
     Need::all(&[Transition(Switch)], "sched_switch", "there are no waits of threads for CPUs");
+pub(crate) const MARKER: Need =
+    Need::all(&[Transition(Marker)], "ftrace:print", "there are no markers of programs");
 const CALLS: &str = "there are no durations of system calls, files and futexes";
 pub(crate) const CALL_ENTRY: Need =
     Need::all(&[Transition(SyscallEntry)], "syscall_entry_*", CALLS);

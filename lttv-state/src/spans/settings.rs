@@ -32,7 +32,7 @@ impl Default for SpanSettings {
 
 impl SpanSettings {
     /// The default families: all, without those that show the system calls of another one again.
-    pub const FAMILIES: [Family; 12] = [
+    pub const FAMILIES: [Family; 13] = [
         Family::Run,
         Family::Blocked,
         Family::WakeUp,
@@ -45,6 +45,7 @@ impl SpanSettings {
         Family::DiskQueue,
         Family::DiskDevice,
         Family::Period,
+        Family::Marker,
     ];
 
     /// Creates the default settings: all spans of the [default families](Self::FAMILIES).

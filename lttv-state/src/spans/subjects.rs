@@ -21,6 +21,7 @@ pub(crate) struct Subjects {
     pub(crate) periods: Periods,
     groups: Vec<(u32, Box<[Value]>)>,
     texts: Vec<Arc<str>>,
+    markers: Vec<Box<str>>,
 }
 
 /// Returns the elements of a list that follow those that are known. There are fewer in a state of an earlier time.
@@ -42,6 +43,7 @@ impl Subjects {
             && self.futexes.len() == machine.futexes.facts.len()
             && self.groups.len() == machine.periods.facts.len()
             && self.texts.len() == machine.periods.texts.len()
+            && self.markers.len() == machine.markers.names.len()
     }
 
     /// Adds the subjects that occurred since the last update.
@@ -65,6 +67,7 @@ impl Subjects {
         });
         self.disks.extend(disks);
         self.futexes.extend_from_slice(new(&machine.futexes.facts, self.futexes.len()));
+        self.markers.extend_from_slice(new(&machine.markers.names, self.markers.len()));
         self.update_periods(machine);
     }
 
@@ -143,6 +146,10 @@ impl Subjects {
             | Family::FileRead
             | Family::FileWrite
             | Family::FileSync => self.name(NameId::at(number)).to_owned(),
+            Family::Marker => {
+                let found = self.markers.get(number as usize);
+                found.map_or("others".to_owned(), |name| name.to_string())
+            }
             Family::Period => {
                 let Subjects { periods, groups, texts, .. } = self;
                 let found = groups.get(number as usize);

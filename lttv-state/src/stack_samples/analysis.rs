@@ -10,7 +10,7 @@ use super::events::{is_named, is_switch};
 use super::fields::{Chain, Record, SampleFields};
 use super::recorded::{ItemKind, Recorded, Sample};
 use super::samples::{StackSamples, Sums, TraceSamples, WeightUnit};
-use super::state::{ResolvedStacks, StackState};
+use super::state::{HeldStack, ResolvedStacks, StackState};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, Window};
 use crate::kernel::{KernelState, OtherEvent, Process, StateChange, TraceState, Transition};
 
@@ -84,6 +84,15 @@ pub struct State {
     traces: Vec<StackState>,
     /// The last event of each tracefile whose stack may follow.
     last: Vec<Option<Last>>,
+    /// The stack of the kernel of each tracefile, if that of the program may follow.
+    held: Vec<Option<Held>>,
+}
+
+/// A stack of the kernel for an event, after which that of the program may follow.
+#[derive(Debug, Clone)]
+struct Held {
+    trace: TraceIndex,
+    stack: HeldStack,
 }
 
 /// An event whose stack may follow.
@@ -118,7 +127,7 @@ impl StackSampleAnalysis {
                 return TypeUse::Record(Box::new(record));
             }
             match SampleFields::of(trace, id) {
-                Some(fields) if matches!(fields.chain, Chain::Before(_)) => {
+                Some(fields) if matches!(fields.chain, Chain::Before { .. }) => {
                     TypeUse::StackOfLast(Box::new(fields))
                 }
                 Some(fields) if is_sampled => {
@@ -144,13 +153,14 @@ impl StackSampleAnalysis {
 
     /// Applies an event: what was read of it, with the kernel state after it.
     fn event(&self, state: &mut State, slice: &mut Slice, told: &Told<'_>) {
+        let State { traces, last, held } = state;
         let Some((of, (recorded, next))) =
-            state.traces.get_mut(told.trace.0).zip(slice.traces.get_mut(told.trace.0))
+            traces.get_mut(told.trace.0).zip(slice.traces.get_mut(told.trace.0))
         else {
             return;
         };
         let resolved = &mut slice.resolved[told.trace.0];
-        let last = state.last.get_mut(told.tracefile.0);
+        let last = last.get_mut(told.tracefile.0);
         let mut sample = None;
         while let Some(item) = recorded.items.get(*next).filter(|item| item.number <= told.number) {
             *next += 1;
@@ -162,6 +172,15 @@ impl StackSampleAnalysis {
             }
         }
         let type_use = self.use_of(told.trace, told.event_type);
+        let mut held = held.get_mut(told.tracefile.0);
+        if let Some(Held { stack, .. }) = held.as_deref_mut().and_then(Option::take) {
+            let follows = matches!(type_use, TypeUse::StackOfLast(of) if of.is_of_program());
+            let more = sample.filter(|_| follows).map(|sample| (sample, &*recorded.words));
+            of.release(stack, more, resolved);
+            if follows {
+                return;
+            }
+        }
         let counts = match type_use {
             TypeUse::Sampled(fields) => {
                 let may_follow = matches!(fields.chain, Chain::None);
@@ -180,20 +199,27 @@ impl StackSampleAnalysis {
         };
         let Some(sample) = sample.filter(|_| counts) else { return };
         let stack = (sample, &*recorded.words);
-        match self.is_off_cpu() {
-            true => {
-                if let Some(out) = told.switched_out(sample) {
-                    of.switched_out(stack, out);
-                }
-            }
+        let may_go_on = matches!(type_use, TypeUse::StackOfLast(of) if !of.is_of_program());
+        let held_stack = match self.is_off_cpu() {
+            true => told.switched_out(sample).and_then(|out| of.switched_out(stack, out)),
             false if told.counts => {
                 let weight = match self.settings.weight {
                     Weight::Period => sample.period,
                     Weight::Samples => 1,
                 };
-                of.sample(stack, weight, told.running, told.cpu, resolved);
+                let running = (told.state, told.running);
+                match may_go_on {
+                    true => of.held(stack, weight, running, told.cpu),
+                    false => {
+                        of.sample(stack, weight, running, told.cpu, resolved);
+                        None
+                    }
+                }
             }
-            false => {}
+            false => None,
+        };
+        if let (Some(held), Some(stack)) = (held.filter(|_| may_go_on), held_stack) {
+            *held = Some(Held { trace: told.trace, stack });
         }
     }
 }
@@ -208,7 +234,7 @@ struct Told<'k> {
     is_selected: bool,
     state: Option<&'k TraceState>,
     /// The thread that runs on the CPU after the event.
-    running: Option<(&'k TraceState, &'k Process)>,
+    running: Option<&'k Process>,
     /// The thread that was switched out by the event.
     previous: Option<&'k Process>,
     cpu: u32,
@@ -245,7 +271,7 @@ impl KernelAnalysis for StackSampleAnalysis {
     fn begin(&self, _: &KernelState, _: Window) -> (State, Part) {
         let traces = self.traces.iter().map(|of| StackState::new(&of.trace)).collect();
         (
-            State { traces, last: Vec::new() },
+            State { traces, last: Vec::new(), held: Vec::new() },
             Part(self.traces.iter().map(|_| Sums::default()).collect()),
         )
     }
@@ -301,7 +327,7 @@ impl KernelAnalysis for StackSampleAnalysis {
             is_selected: of.is_selected,
             state: Some(trace),
             // A switch still belongs to the thread that is switched out.
-            running: if is_switch { previous } else { running }.map(|process| (trace, process)),
+            running: if is_switch { previous } else { running },
             previous,
             cpu: effect.cpu().unwrap_or(0),
         };
@@ -325,8 +351,7 @@ impl KernelAnalysis for StackSampleAnalysis {
         of: OtherEvent,
     ) {
         let trace = kernel.trace(of.trace);
-        let running =
-            trace.zip(of.place).and_then(|(trace, place)| Some((trace, trace.running_at(place)?)));
+        let running = trace.zip(of.place).and_then(|(trace, place)| trace.running_at(place));
         let cpu = of.elsewhere.or_else(|| kernel.cpu_of_tracefile(of.tracefile));
         let told = Told {
             trace: of.trace,
@@ -361,7 +386,13 @@ impl KernelAnalysis for StackSampleAnalysis {
         slice.resolved.iter_mut().for_each(ResolvedStacks::clear);
     }
 
-    fn finish(&self, state: State, Part(sums): Part, _: End<'_>) -> StackSamples {
+    fn finish(&self, mut state: State, Part(mut sums): Part, _: End<'_>) -> StackSamples {
+        for Held { trace, stack } in state.held.into_iter().flatten() {
+            let (of, sums) = (&mut state.traces[trace.0], &mut sums[trace.0]);
+            let mut resolved = ResolvedStacks::default();
+            of.release(stack, None, &mut resolved);
+            sums.add(&resolved);
+        }
         let traces = self.traces.iter().zip(state.traces).zip(sums);
         let traces = traces.map(|((of, state), sums)| {
             TraceSamples::new(of.trace.clone(), of.unit.clone(), state, sums)
@@ -374,6 +405,7 @@ impl StackSampleAnalysis {
     fn make_room(&self, state: &mut State, tracefile: TracefileNumber) {
         if state.last.len() <= tracefile.0 {
             state.last.resize(tracefile.0 + 1, None);
+            state.held.resize(tracefile.0 + 1, None);
         }
     }
 }

@@ -13,8 +13,8 @@ use crate::kernel::{Rule, Transition};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StackEvent {
-    /// The name of the event type; that of events with stacks of their own, `ftrace:kernel_stack`, stands for all
-    /// events before them.
+    /// The name of the event type; that of events with stacks of their own, `ftrace:kernel_stack` and `ftrace:user_stack`,
+    /// stands for all events before them.
     pub name: Arc<str>,
     /// The cause of the events.
     pub kind: StackEventKind,
@@ -59,7 +59,7 @@ impl StackEvent {
         let fields = SampleFields::of(trace, id)?;
         let kind = match &fields.chain {
             Chain::None => return None,
-            Chain::Before(_) => StackEventKind::Before,
+            Chain::Before { .. } => StackEventKind::Before,
             _ if is_switch(trace, id) => StackEventKind::Switch,
             _ if fields.is_counter => StackEventKind::Counter,
             _ => StackEventKind::Tracepoint,

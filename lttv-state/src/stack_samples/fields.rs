@@ -21,8 +21,8 @@ pub(super) enum Chain {
     Marked(Field),
     /// The contexts of LTTng: of the kernel, of the program.
     Contexts([Option<Field>; 2]),
-    /// Addresses of the kernel, for the event before this one on the same CPU.
-    Before(Field),
+    /// Addresses of the kernel or of a program, which the marker tells, for the event before this one on the same CPU.
+    Before { addresses: Field, marker: u64 },
 }
 
 /// The fields of an event type that may be sampled.
@@ -55,7 +55,10 @@ impl SampleFields {
         let chain = match (format, context("callchain")) {
             (Format::Perf, Some(chain)) => Chain::Marked(chain),
             (Format::Ftrace, _) if name == "ftrace:kernel_stack" => {
-                Chain::Before(payload("caller")?)
+                Chain::Before { addresses: payload("caller")?, marker: KERNEL }
+            }
+            (Format::Ftrace, _) if name == "ftrace:user_stack" => {
+                Chain::Before { addresses: payload("caller")?, marker: USER }
             }
             _ if contexts.iter().any(Option::is_some) => Chain::Contexts(contexts),
             _ => Chain::None,
@@ -86,18 +89,27 @@ impl SampleFields {
 
     /// Adds the addresses of the stack of an event, with markers.
     pub(super) fn read_chain(&self, event: &Event<'_>, words: &mut Vec<u64>) {
-        let mut read = |field: &Field, marker: Option<u64>| {
+        let read = |field: &Field, marker: Option<u64>, words: &mut Vec<u64>| {
             let Some(Value::Array(addresses)) = event.get(field) else { return };
             words.extend(marker.filter(|_| !addresses.is_empty()));
             words.extend(addresses.iter().take(MAX_WORDS).filter_map(|word| word.as_u64()));
         };
         match &self.chain {
             Chain::None => {}
-            Chain::Marked(field) => read(field, None),
-            Chain::Before(field) => read(field, Some(KERNEL)),
+            Chain::Marked(field) => read(field, None, words),
+            Chain::Before { addresses, marker } => {
+                let before = words.len();
+                read(addresses, Some(*marker), words);
+                // The array of a program's stack ends with zeros.
+                if self.is_of_program()
+                    && let Some(end) = words[before..].iter().position(|word| *word == 0)
+                {
+                    words.truncate(before + end);
+                }
+            }
             Chain::Contexts([kernel, user]) => {
-                kernel.iter().for_each(|field| read(field, Some(KERNEL)));
-                user.iter().for_each(|field| read(field, Some(USER)));
+                kernel.iter().for_each(|field| read(field, Some(KERNEL), words));
+                user.iter().for_each(|field| read(field, Some(USER), words));
             }
         }
     }
@@ -105,7 +117,12 @@ impl SampleFields {
     /// Returns `true` if the first address is the place that is executed. Otherwise it is one that a call returns to,
     /// like the others.
     pub(super) fn first_is_exact(&self) -> bool {
-        matches!(self.chain, Chain::Marked(_))
+        matches!(self.chain, Chain::Marked(_)) || self.is_of_program()
+    }
+
+    /// Returns `true` for the stack of a program that another event follows, perhaps after that of the kernel.
+    pub(super) fn is_of_program(&self) -> bool {
+        matches!(self.chain, Chain::Before { marker: USER, .. })
     }
 }
 
@@ -113,8 +130,8 @@ impl SampleFields {
 #[derive(Debug, Clone)]
 pub(super) enum Record {
     Mapping(Box<MappingFields>),
-    Comm { pid: Field, tid: Field, comm: Field, misc: Field },
-    Fork { pid: Field, ppid: Field, tid: Field, ptid: Field },
+    Comm { pid: Field, misc: Field },
+    Fork { pid: Field, ppid: Field },
 }
 
 /// The fields of a record about a mapping.
@@ -146,18 +163,8 @@ impl Record {
                 filename: field("filename")?,
                 build_id: field("build_id").zip(field("build_id_size")).map(Into::into),
             })),
-            "perf:comm" => Record::Comm {
-                pid: pid()?,
-                tid: field("tid")?,
-                comm: field("comm")?,
-                misc: field("misc")?,
-            },
-            "perf:fork" => Record::Fork {
-                pid: pid()?,
-                ppid: field("ppid")?,
-                tid: field("tid")?,
-                ptid: field("ptid")?,
-            },
+            "perf:comm" => Record::Comm { pid: pid()?, misc: field("misc")? },
+            "perf:fork" => Record::Fork { pid: pid()?, ppid: field("ppid")? },
             _ => return None,
         })
     }

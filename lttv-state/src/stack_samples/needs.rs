@@ -6,9 +6,9 @@ use crate::kernel::needs::{EventKind, Need};
 pub const NEEDS: &[Need] = &[Need::any(
     &[
         EventKind::WithContext(&["callchain", "callstack_kernel", "callstack_user"]),
-        EventKind::Named(&["kernel_stack", "funcgraph_entry", "func_entry"]),
+        EventKind::Named(&["kernel_stack", "user_stack", "funcgraph_entry", "func_entry"]),
     ],
-    "callchain (or callstack_kernel, callstack_user, kernel_stack, funcgraph_entry, func_entry)",
+    "callchain (or callstack_kernel, callstack_user, kernel_stack, user_stack, funcgraph_entry, func_entry)",
     "there are no stacks",
 )
 .required()];

@@ -29,17 +29,13 @@ pub(super) enum ItemKind {
         process: Option<i64>,
         mapping: Box<NewMapping>,
     },
-    /// A thread has a new name. If it executes another program, its process is given.
-    Name {
-        tid: i64,
-        name: Arc<str>,
-        executes: Option<i64>,
+    /// A process executes another program.
+    Exec {
+        process: i64,
     },
     Fork {
         pid: i64,
         parent_pid: i64,
-        tid: i64,
-        parent_tid: i64,
     },
 }
 
@@ -118,17 +114,12 @@ fn read(record: &Record, event: &Event<'_>) -> Option<ItemKind> {
                 }),
             }
         }
-        Record::Comm { pid, tid, comm, misc } => ItemKind::Name {
-            tid: task(event, tid)?,
-            name: text(event, comm)?,
-            executes: task(event, pid)
-                .filter(|_| event.integer(misc).is_some_and(|misc| misc & BY_EXEC != 0)),
-        },
-        Record::Fork { pid, ppid, tid, ptid } => ItemKind::Fork {
-            pid: task(event, pid)?,
-            parent_pid: task(event, ppid)?,
-            tid: task(event, tid)?,
-            parent_tid: task(event, ptid)?,
-        },
+        Record::Comm { pid, misc } => {
+            let process = task(event, pid)?;
+            (event.integer(misc)? & BY_EXEC != 0).then_some(ItemKind::Exec { process })?
+        }
+        Record::Fork { pid, ppid } => {
+            ItemKind::Fork { pid: task(event, pid)?, parent_pid: task(event, ppid)? }
+        }
     })
 }

@@ -1,4 +1,4 @@
-//! The state of a trace between events: mappings, names, and the threads that are off their CPUs.
+//! The state of a trace between events: mappings, and the threads that are off their CPUs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::chain::addresses;
 use super::frames::{FrameId, Frames};
 use super::recorded::{ItemKind, Sample};
 use super::spaces::Spaces;
-use super::threads::{SampledThread, SampledThreads, ThreadNames};
+use super::threads::{SampledThread, SampledThreads};
 use crate::call_stacks::{ThreadId, ThreadKey};
 use crate::kernel::{Process, Serial, TraceState};
 
@@ -20,7 +20,6 @@ const MAX_OPEN_FRAMES: usize = 1 << 22;
 #[derive(Debug, Clone, Default)]
 pub(super) struct StackState {
     pub(super) spaces: Spaces,
-    names: ThreadNames,
     pub(super) frames: Frames,
     pub(super) threads: SampledThreads,
     /// The threads that were switched out, with their stacks.
@@ -66,6 +65,15 @@ pub(super) struct ResolvedStacks {
     pub(super) frames: Vec<FrameId>,
 }
 
+/// A stack that has not been added up.
+#[derive(Debug, Clone)]
+pub(super) enum HeldStack {
+    /// The stack of an event that counts.
+    Counted { thread: u32, weight: u64, frames: Vec<FrameId> },
+    /// The stack of a thread that was switched out.
+    OffCpu(Serial),
+}
+
 impl ResolvedStacks {
     pub(super) fn clear(&mut self) {
         self.stacks.clear();
@@ -84,61 +92,64 @@ impl StackState {
         match kind {
             ItemKind::Sample(_) => {}
             ItemKind::Mapping { process, mapping } => self.spaces.map(*process, mapping),
-            ItemKind::Name { tid, name, executes } => {
-                executes.iter().for_each(|pid| self.spaces.clear(*pid));
-                self.names.set(*tid, name.clone());
-            }
+            ItemKind::Exec { process } => self.spaces.clear(*process),
             // A process that has ended may still be in samples, until another one has its id.
-            ItemKind::Fork { pid, parent_pid, tid, parent_tid } => {
-                self.spaces.fork(*parent_pid, *pid);
-                self.names.fork(*parent_tid, *tid);
-            }
+            ItemKind::Fork { pid, parent_pid } => self.spaces.fork(*parent_pid, *pid),
         }
     }
 
-    /// Returns the number of the thread of a sample; `running` is the thread of its CPU by the kernel state.
+    /// Returns the number of the thread of a sample, with its name by the kernel state; `running` is the thread of its
+    /// CPU by that state.
     fn thread(
         &mut self,
         sample: &Sample,
-        running: Option<(&TraceState, &Process)>,
+        (state, running): (Option<&TraceState>, Option<&Process>),
         cpu: u32,
     ) -> Option<u32> {
         // Without switches, the thread that a CPU was last seen with may have left it.
-        let running = running.filter(|(state, _)| state.has_switches());
-        let of_kernel = running.and_then(|(_, process)| process.tid()).map(i64::from);
+        let running = running.filter(|_| state.is_some_and(TraceState::has_switches));
+        let of_kernel = running.and_then(Process::tid).map(i64::from);
         let tid = sample.thread.or(of_kernel);
         let is_same = tid.is_some() && tid == of_kernel;
         let running = running.filter(|_| is_same);
-        let of_kernel = running.and_then(|(_, process)| process.pid()).map(i64::from);
+        let of_kernel = running.and_then(Process::pid).map(i64::from);
         let process = sample.process.or(of_kernel);
         let thread = match tid {
             Some(tid) => ThreadId::Tid(tid),
             None if process.is_some() => ThreadId::Process,
             None => ThreadId::Cpu(cpu),
         };
-        let by_record = tid.and_then(|tid| self.names.get(tid)).cloned();
         let by_kernel = || {
-            let (state, process) = running?;
-            Some(state.name(process.name())).filter(|name| !name.is_empty()).map(Arc::from)
+            let state = state?;
+            let name = match running {
+                Some(process) => state.name(process.name()).into(),
+                None => state.name_of_thread(i32::try_from(tid?).ok()?),
+            };
+            Some(name).filter(|name| !name.is_empty()).map(Arc::from)
         };
         let idle = || (tid == Some(0)).then(|| "swapper".into());
-        let name = sample.name.clone().or(by_record).or_else(by_kernel).or_else(idle);
+        let name = sample.name.clone().or_else(by_kernel).or_else(idle);
         let key = ThreadKey { process, thread };
         let found = self.threads.find_or_add(SampledThread { key, name: name.unwrap_or_default() });
         self.omitted.of_threads += u64::from(found.is_none());
         found
     }
 
-    /// Adds the frames of a sample, the innermost one first.
+    /// Adds the frames of a sample, the innermost one first; an unknown one if there are none.
     fn resolve(&mut self, sample: &Sample, words: &[u64], frames: &mut Vec<FrameId>) {
         let before = frames.len();
+        self.resolve_known(sample, words, frames);
+        if frames.len() == before {
+            frames.push(Frames::UNKNOWN);
+        }
+    }
+
+    /// Adds the frames of a sample, the innermost one first.
+    fn resolve_known(&mut self, sample: &Sample, words: &[u64], frames: &mut Vec<FrameId>) {
         let words = words.get(sample.chain.clone()).unwrap_or_default();
         for (mode, address) in addresses(words, sample.first_is_exact) {
             let frame = self.spaces.frame(sample.process, mode, address);
             frames.push(self.frames.find_or_add(frame));
-        }
-        if frames.len() == before {
-            frames.push(Frames::UNKNOWN);
         }
     }
 
@@ -147,7 +158,7 @@ impl StackState {
         &mut self,
         (sample, words): (&Sample, &[u64]),
         weight: u64,
-        running: Option<(&TraceState, &Process)>,
+        running: (Option<&TraceState>, Option<&Process>),
         cpu: u32,
         to: &mut ResolvedStacks,
     ) {
@@ -158,20 +169,60 @@ impl StackState {
         to.stacks.push(Resolved { thread, weight, depth });
     }
 
-    /// Notes that a thread, with the stack of a sample, is switched out.
+    /// Returns the stack of a sample that counts, which may go on; `None` if its thread is one too many.
+    pub(super) fn held(
+        &mut self,
+        (sample, words): (&Sample, &[u64]),
+        weight: u64,
+        running: (Option<&TraceState>, Option<&Process>),
+        cpu: u32,
+    ) -> Option<HeldStack> {
+        let thread = self.thread(sample, running, cpu)?;
+        let mut frames = Vec::new();
+        self.resolve(sample, words, &mut frames);
+        Some(HeldStack::Counted { thread, weight, frames })
+    }
+
+    /// Puts the rest of a stack, if there is one, below the part of it that was held, and adds it if it counts.
+    pub(super) fn release(
+        &mut self,
+        stack: HeldStack,
+        rest: Option<(&Sample, &[u64])>,
+        to: &mut ResolvedStacks,
+    ) {
+        let mut more = Vec::new();
+        if let Some((sample, words)) = rest {
+            self.resolve_known(sample, words, &mut more);
+        }
+        match stack {
+            HeldStack::Counted { thread, weight, frames } => {
+                let depth = (frames.len() + more.len()) as u32;
+                to.frames.extend(frames);
+                to.frames.append(&mut more);
+                to.stacks.push(Resolved { thread, weight, depth });
+            }
+            HeldStack::OffCpu(serial) => {
+                let Some(open) = self.off_cpu.get_mut(&serial).filter(|_| !more.is_empty()) else {
+                    return;
+                };
+                self.open_frames += more.len();
+                open.frames = open.frames.iter().copied().chain(more).collect();
+            }
+        }
+    }
+
+    /// Notes that a thread, with the stack of a sample, is switched out. Returns the stack, which may go on.
     pub(super) fn switched_out(
         &mut self,
         (sample, words): (&Sample, &[u64]),
         (state, process): (&TraceState, &Process),
-    ) {
+    ) -> Option<HeldStack> {
         if process.tid() == Some(0) || self.open_frames >= MAX_OPEN_FRAMES {
-            return;
+            return None;
         }
         let (serial, effect) = (process.serial(), state.effect());
-        let Some(thread) = self.thread(sample, Some((state, process)), effect.cpu().unwrap_or(0))
-        else {
-            return;
-        };
+        let cpu = effect.cpu().unwrap_or(0);
+        let thread = self.thread(sample, (Some(state), Some(process)), cpu)?;
         let mut frames = Vec::new();
         self.resolve(sample, words, &mut frames);
         self.open_frames += frames.len();
@@ -180,6 +231,7 @@ impl StackState {
         if let Some(before) = self.off_cpu.insert(serial, open) {
             self.open_frames -= before.frames.len();
         }
+        Some(HeldStack::OffCpu(serial))
     }
 
     /// Follows what an event changes: a thread that is switched in has been off its CPU for a time. If that

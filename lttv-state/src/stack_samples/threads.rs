@@ -1,4 +1,4 @@
-//! The threads of samples, and the names of threads over time.
+//! The threads of samples.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,28 +43,5 @@ impl SampledThreads {
 
     pub(super) fn into_all(self) -> Vec<SampledThread> {
         self.all
-    }
-}
-
-/// The present names of threads, by their ids.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ThreadNames(HashMap<i64, Arc<str>>);
-
-impl ThreadNames {
-    pub(super) fn set(&mut self, tid: i64, name: Arc<str>) {
-        if self.0.len() < MAX_THREADS || self.0.contains_key(&tid) {
-            self.0.insert(tid, name);
-        }
-    }
-
-    /// Gives a thread the name of the one that forked it.
-    pub(super) fn fork(&mut self, parent: i64, child: i64) {
-        if let Some(name) = self.0.get(&parent).cloned() {
-            self.set(child, name);
-        }
-    }
-
-    pub(super) fn get(&self, tid: i64) -> Option<&Arc<str>> {
-        self.0.get(&tid)
     }
 }

@@ -3,6 +3,10 @@
 #[path = "../../../ltt-read/tests/support/arriving.rs"]
 mod arriving;
 mod format_reader;
+#[cfg(feature = "analyses")]
+#[path = "../../../ltt-read/tests/support/ftrace_file.rs"]
+#[allow(dead_code)] // the tests of this crate use a part
+mod ftrace_file;
 mod naive_history;
 #[path = "../../../ltt-read/tests/support/packed.rs"]
 mod packed;
@@ -17,6 +21,8 @@ mod call_stacks;
 mod call_stacks_ftrace;
 #[cfg(feature = "analyses")]
 mod call_stacks_references;
+#[cfg(feature = "analyses")]
+mod call_texts;
 #[cfg(all(feature = "analyses", feature = "symbols"))]
 mod errors;
 #[cfg(feature = "filter")]
@@ -66,6 +72,8 @@ mod kernel_statistics_sampled;
 mod kernel_statistics_times;
 #[cfg(feature = "kernel")]
 mod kernel_statistics_windows;
+#[cfg(feature = "kernel")]
+mod kernel_thread_names;
 #[cfg(feature = "analyses")]
 mod latency_divisions;
 #[cfg(feature = "analyses")]
@@ -74,6 +82,8 @@ mod latency_model;
 mod latency_periods;
 #[cfg(feature = "analyses")]
 mod latency_reference;
+#[cfg(feature = "analyses")]
+mod markers;
 #[cfg(feature = "analyses")]
 mod not_ended;
 #[cfg(all(feature = "checkpoint-files", feature = "analyses"))]

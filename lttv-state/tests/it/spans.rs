@@ -25,7 +25,7 @@ pub(crate) struct Named {
 
 /// Collects all spans, by trace.
 #[derive(Debug, Default)]
-pub(crate) struct All(Vec<Named>);
+pub(crate) struct All(pub(crate) Vec<Named>);
 
 impl All {
     /// Returns what can be seen of all spans.

@@ -1,6 +1,6 @@
 //! Sums of stacks are those of a plain model, which follows the events one by one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use lttv_state::stack_samples::{
 };
 use lttv_state::symbols::Symbol;
 
+use crate::ftrace_file::{FtraceFile, Machine, format};
 use crate::packed::unpacked;
 use crate::support;
 
@@ -483,4 +484,105 @@ fn stacks_after_events_are_those_of_the_events() {
     }
     let waits = stacks(&traceset, settings(SampledEvents::OffCpu, Weight::Period));
     assert!(waits.traces()[0].samples() > 100);
+}
+
+/// Creates a recording of ftrace of events of which some have stacks of the kernel, of the program, or both.
+fn recording_with_stacks(events: &[(&str, i32, &[u64])]) -> Arc<Trace> {
+    let machine = Machine { order: Little, long: 8, page_size: 4096 };
+    let caller = |declaration| [(declaration, 12, 64, 0)];
+    let formats = vec![
+        format("print", 5, &[("unsigned long ip", 8, 8, 0)]),
+        format("kernel_stack", 4, &caller("unsigned long caller[8]")),
+        format("user_stack", 12, &caller("unsigned long caller[8]")),
+    ];
+    let records = events.iter().map(|(name, pid, addresses)| {
+        let (id, words) = match *name {
+            "print" => (5, vec![0; 8]),
+            name => {
+                let (id, end) = if name == "kernel_stack" { (4, u64::MAX) } else { (12, 0) };
+                let mut addresses = addresses.to_vec();
+                addresses.resize(8, end);
+                let words = addresses.iter().flat_map(|word| word.to_le_bytes());
+                (id, [0; 4].into_iter().chain(words).collect())
+            }
+        };
+        machine.event(1, &[machine.common(id, *pid), words].concat())
+    });
+    let page = machine.page(1000, &records.collect::<Vec<_>>(), None);
+    let file = FtraceFile { machine, system: "ftrace", formats, cpus: vec![(0, page)] };
+    ltt_read::ftrace::from_memory(file.version_6()).expect("a recording").swap_remove(0)
+}
+
+#[test]
+fn stacks_of_programs_go_below_those_of_the_kernel() {
+    const BASE: u64 = 0xffff_ffff_8000_0000;
+    let kernel: &[u64] = &[BASE + 0x11, BASE + 0x21];
+    let program: &[u64] = &[0x40, 0x51, 0x61];
+    let events: [(&str, i32, &[u64]); 14] = [
+        ("print", 5, &[]),
+        ("kernel_stack", 5, kernel),
+        ("user_stack", 5, program),
+        ("print", 5, &[]),
+        ("user_stack", 5, program),
+        ("print", 5, &[]),
+        ("kernel_stack", 5, kernel),
+        ("print", 5, &[]),
+        ("kernel_stack", 5, kernel),
+        ("user_stack", 5, &[]),
+        // These are of no event.
+        ("kernel_stack", 5, kernel),
+        ("user_stack", 5, program),
+        ("print", 6, &[]),
+        ("kernel_stack", 6, kernel),
+    ];
+    let traceset = Traceset::from(vec![recording_with_stacks(&events)]);
+    let found = stacks(&traceset, settings(named("print"), Weight::Period));
+    let found: BTreeMap<_, _> = sums(&found.traces()[0])
+        .into_iter()
+        .map(|(stack, (weight, _))| (stack.split_once(' ').unwrap().1.to_owned(), weight))
+        .collect();
+    // The first address of a program is the place itself, the others are those that calls return to.
+    let (below, above) = ("0x60;0x50;0x40", "0xffffffff80000020;0xffffffff80000010");
+    let expected = [
+        (format!("-1/5;{below};{above}"), 1),
+        (format!("-1/5;{below}"), 1),
+        (format!("-1/5;{above}"), 2),
+        (format!("-1/6;{above}"), 1),
+    ];
+    assert_eq!(found, expected.into());
+}
+
+#[test]
+fn stacks_of_programs_in_a_recording() {
+    let Some(path) = support::shared("ftrace/userstack") else { return };
+    let traceset = Traceset::open(path).expect("a recording");
+    let trace = &traceset.traces()[0];
+    let mut last = BTreeMap::new();
+    let mut expected: BTreeMap<String, (u64, BTreeSet<u64>)> = BTreeMap::new();
+    let mut merge = Merge::new(std::slice::from_ref(trace));
+    while let Some(event) = merge.next() {
+        let name = event.event_type().name().to_owned();
+        if name == "ftrace:user_stack" {
+            let Some(before) = last.remove(&event.tracefile_index()) else { continue };
+            let Some(Value::Array(words)) = event.field("caller") else { panic!("an array") };
+            let (count, innermost) = expected.entry(before).or_default();
+            *count += 1;
+            innermost.extend(
+                words.iter().next().and_then(|word| word.as_u64()).filter(|word| *word > 0),
+            );
+        } else {
+            last.insert(event.tracefile_index(), name);
+        }
+    }
+    for (event, (count, innermost)) in &expected {
+        let found = stacks(&traceset, settings(named(event), Weight::Period));
+        let of = &found.traces()[0];
+        assert_eq!(of.samples(), *count, "{event}");
+        let leaves = sums(of).into_keys().filter_map(|stack| {
+            let leaf = stack.rsplit(';').next()?.strip_prefix("0x")?.to_owned();
+            u64::from_str_radix(&leaf, 16).ok()
+        });
+        assert_eq!(leaves.collect::<BTreeSet<_>>(), *innermost, "{event}");
+    }
+    assert!(expected["raw_syscalls:sys_enter"].0 > 50, "{expected:?}");
 }

@@ -44,7 +44,8 @@ pub struct Common {
 /// The options that select what is read.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct InputArgs {
-    /// Directories that contain traces [default: the bundled kernel trace, if there is one]
+    /// Directories that contain traces, recordings of perf or ftrace, or `-` for such a recording from standard input
+    /// [default: the bundled kernel trace, if there is one]
     #[arg(value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
 

@@ -8,9 +8,10 @@ use lttv_context::Traceset;
 
 use crate::clocks::{Corrected, CorrectionError, Corrections};
 use crate::report::Report;
+use crate::stdin;
 
-/// Opens all traces at or below the paths, each once. Reports traces and files that cannot
-/// be opened, and those skipped as duplicates.
+/// Opens all traces at or below the paths, each once; `-` is a recording of perf or ftrace from standard input. Reports
+/// traces and files that cannot be opened, and those skipped as duplicates.
 ///
 /// # Errors
 ///
@@ -21,7 +22,22 @@ pub fn open<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
 ) -> Result<Traceset, Error> {
     let options = OpenOptions::new().on_failure(OnFailure::Continue);
-    let Opened { traces, mut failures, notices } = options.open_all_of(paths)?;
+    let paths: Vec<P> = paths.into_iter().collect();
+    let (streams, paths): (Vec<P>, Vec<P>) =
+        paths.into_iter().partition(|path| stdin::is_stdin(path.as_ref()));
+    let (mut traces, mut failures, notices) = match paths.is_empty() && !streams.is_empty() {
+        true => (Vec::new(), Vec::new(), Vec::new()),
+        false => {
+            let Opened { traces, failures, notices } = options.open_all_of(paths)?;
+            (traces, failures, notices)
+        }
+    };
+    for _ in streams {
+        match stdin::open() {
+            Ok(opened) => traces.extend(opened),
+            Err(error) => failures.push(error),
+        }
+    }
     for notice in &notices {
         report.warning(notice);
     }

@@ -44,6 +44,7 @@ impl TraceState {
                 self.anomalies.forks_of_running += 1;
                 ix
             }
+            Some(ix) if self.is_same_fork(ix, new) => ix,
             known => {
                 if let Some(ix) = known {
                     self.anomalies.reused_ids += 1;
@@ -72,7 +73,7 @@ impl TraceState {
         let inherited = parent.map(|p| (p.tid, p.parent, p.kind, names(p), p.files.clone()));
         let process = self.processes.get_mut(ix);
         process.creation = Some(at.time);
-        process.pid = group;
+        process.pid = group.or(process.pid);
         if let Some((tid, grandparent, kind, names, files)) = inherited {
             // The parent of a thread is that of its process, as in a state dump. Without the parent's
             // process in the event it is the thread that forks, as in LTTV.
@@ -88,7 +89,21 @@ impl TraceState {
                 process.stack.remove(0);
             }
         }
+        if self.processes.get(ix).name == NameId::EMPTY
+            && let Some(known) = self.known_threads.clone().get(new.child)
+        {
+            self.rename(ix, &known.name);
+        }
         Some(ix)
+    }
+
+    /// Returns `true` if a process was created by the fork that an event tells again: perf has a record of each fork,
+    /// which tells the thread group, and may have the event of the kernel, which does not.
+    fn is_same_fork(&self, ix: ProcessIndex, new: NewProcess) -> bool {
+        let process = self.processes.get(ix);
+        process.creation.is_some()
+            && process.top().status == ProcessStatus::WaitFork
+            && process.pid.is_some() != new.pid.is_some()
     }
 
     /// Marks a process as a kernel thread.

@@ -12,6 +12,8 @@ mod lifecycle;
 mod scheduling;
 mod stack;
 
+#[cfg(feature = "analyses")]
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use super::cpu::{Cpu, MAX_CPUS, OTHERS};
 use super::cpu_index::CpuIndex;
 use super::effect::Effect;
 use super::journal::Journal;
+use super::known_threads::KnownThreads;
 use super::modes::{CpuMode, ExecutionMode, ProcessStatus, ProcessType};
 use super::name_cache::{NameCache, text_before_terminator};
 use super::names::{NameId, Names};
@@ -75,6 +78,8 @@ pub struct TraceState {
     pub(super) syscalls: Arc<Vec<NameId>>,
     /// The names for the machine that was recorded, if it is known.
     pub(super) known_calls: Option<&'static SyscallNames>,
+    /// The threads that the recording tells of apart from its events.
+    pub(super) known_threads: Arc<KnownThreads>,
     pub(super) anomalies: Anomalies,
     pub(super) effect: Effect,
     /// The time of the first event, in ns.
@@ -133,6 +138,7 @@ impl TraceState {
             probes: Arc::default(),
             syscalls: Arc::default(),
             known_calls: None,
+            known_threads: Arc::default(),
             anomalies: Anomalies::default(),
             effect: Effect::default(),
             begin,
@@ -173,6 +179,19 @@ impl TraceState {
     pub fn find(&self, tid: Tid) -> Option<(ProcessIndex, &Process)> {
         let ix = self.processes.find(tid)?;
         Some((ix, self.processes.process(ix)))
+    }
+
+    /// Returns the name of the thread with an id greater than 0, also if no event has told of it yet; empty if it is
+    /// unknown.
+    #[cfg(feature = "analyses")]
+    pub(crate) fn name_of_thread(&self, tid: Tid) -> Cow<'_, str> {
+        match self.find(tid) {
+            Some((_, process)) => self.name(process.name()).into(),
+            None => {
+                let known = self.known_threads.get(tid);
+                known.map_or_else(Cow::default, |known| String::from_utf8_lossy(&known.name))
+            }
+        }
     }
 
     /// Iterates over the known CPUs with their numbers, in ascending order.
@@ -393,7 +412,20 @@ impl TraceState {
             self.anomalies.impossible_numbers += 1;
             return None;
         }
-        Some(self.processes.add(Some(tid), time))
+        let ix = self.processes.add(Some(tid), time);
+        self.describe_known(ix, tid);
+        Some(ix)
+    }
+
+    /// Sets what the recording tells of a thread apart from its events. Names that events tell come later and take
+    /// precedence.
+    #[cold]
+    fn describe_known(&mut self, ix: ProcessIndex, tid: Tid) {
+        let known = self.known_threads.clone();
+        let Some(known) = known.get(tid) else { return };
+        self.rename(ix, &known.name);
+        let process = self.processes.get_mut(ix);
+        (process.pid, process.parent) = (known.pid, known.parent);
     }
 
     /// Returns the index of the CPU that a process runs on; `None` if it does not run.

@@ -259,13 +259,16 @@ impl TraceState {
         }
     }
 
-    /// Applies a change of the name of a process.
-    pub(in crate::kernel) fn renamed(&mut self, at: At, tid: Tid, name: &[u8]) {
+    /// Applies a change of the name of a process. `pid` is its thread group, if that is known.
+    pub(in crate::kernel) fn renamed(&mut self, at: At, tid: Tid, name: &[u8], pid: Option<Tid>) {
         if tid == 0 {
             return;
         }
         if let Some(ix) = self.find_or_add(at.place, tid, at.time) {
             self.rename_by_field(ix, name);
+            if let Some(pid) = self.valid_tid(pid) {
+                self.processes.get_mut(ix).pid = Some(pid);
+            }
         }
     }
 

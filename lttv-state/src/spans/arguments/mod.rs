@@ -87,6 +87,14 @@ pub fn write_new_arguments(
         if is_other || name.starts_with("_") && name.ends_with("_length") {
             continue;
         }
+        // The text of a pointer is written in its place.
+        let texts =
+            || payload.members().filter_map(|(field, of)| Some((text_of(field.name()?)?, of)));
+        let value = match texts().find(|(argument, _)| *argument == name) {
+            Some((_, text)) => text,
+            None if text_of(name).is_some() => continue,
+            None => value,
+        };
         let before = out.len();
         out.push_str(if before > start { ", " } else { "" });
         let argument = out.len();
@@ -97,6 +105,11 @@ pub fn write_new_arguments(
             out.truncate(before);
         }
     }
+}
+
+/// Returns the name of the argument whose text is in a field; `None` of other fields.
+fn text_of(field: &str) -> Option<&str> {
+    field.strip_prefix("__")?.strip_suffix("_val")
 }
 
 /// Returns `true` if a list with commas has a part.

@@ -19,7 +19,7 @@ impl Machine {
     /// Returns the thread that makes a system call: the one that runs, or if that is unknown the
     /// one that the event's context names.
     #[inline]
-    fn caller(
+    pub(super) fn caller(
         &mut self,
         state: &TraceState,
         field: Option<&Input>,

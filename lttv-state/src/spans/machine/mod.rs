@@ -4,6 +4,7 @@ mod calls;
 mod disks;
 mod futexes;
 mod interrupts;
+mod markers;
 mod open;
 #[cfg(feature = "checkpoint-files")]
 mod saved;
@@ -21,6 +22,7 @@ use calls::FileFamilies;
 use disks::Disks;
 use futexes::Futexes;
 use interrupts::{Handlers, OpenHandler};
+use markers::Markers;
 
 pub(crate) use disks::kind_of_subject;
 pub(crate) use futexes::FutexFacts;
@@ -36,6 +38,7 @@ pub(crate) struct Machine {
     pub(crate) handlers: Handlers,
     pub(crate) disks: Disks,
     pub(crate) futexes: Futexes,
+    pub(crate) markers: Markers,
     #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     families: FileFamilies,
     #[cfg_attr(feature = "checkpoint-files", serde(skip))]
@@ -114,7 +117,11 @@ impl Machine {
                 let subject = state.effect().subject().and_then(|ix| state.process(ix));
                 if let Some(id) = subject.and_then(|of| self.threads.find(of.serial())) {
                     self.end_call(state, id, at, log);
+                    self.end_sections(id, at, log);
                 }
+            }
+            Action::Marker { text, thread } => {
+                self.marker(state, (text, thread.as_ref()), event, at, log);
             }
             Action::Other => {}
         }
@@ -128,6 +135,7 @@ impl Machine {
                 self.describe(id, process);
                 self.threads.at(id).enter(Phase::Unknown, Begin::NEVER);
                 self.end_call(state, id, at, log);
+                self.end_sections(id, at, log);
             }
         }
         if state.effect().lost_since().is_some() {
@@ -139,6 +147,7 @@ impl Machine {
     fn lost(&mut self, at: &At, log: &mut Log) {
         let cpu = &mut self.cpus[at.place];
         cpu.lost = at.time;
+        self.markers.lost(at.time);
         cpu.raised.clear();
         cpu.is_idle = false;
         cpu.stack.drain(..).for_each(|_| log.count(|of| &mut of.lost));
@@ -181,6 +190,7 @@ impl Machine {
             + self.threads.bytes()
             + self.disks.bytes()
             + self.futexes.bytes()
+            + self.markers.bytes()
             + self.periods.bytes()
     }
 }

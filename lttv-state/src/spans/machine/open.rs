@@ -22,11 +22,13 @@ impl Machine {
         let open_calls = threads.clone().map(|of| of.call.begin).filter(|_| calls);
         let phases = threads.filter(|of| of.phase.family().is_some_and(|of| families.contains(of)));
         let disks = self.disks.begun().filter(|ending| families.contains(ending.family));
+        let sections = self.markers.begins().filter(|_| families.contains(Family::Marker));
         let begins = handlers
             .map(|of| of.begin)
             .chain(raised.copied())
             .chain(open_calls)
             .chain(phases.map(|of| of.since))
+            .chain(sections)
             .chain(disks.map(|ending| ending.begin));
         let times = begins.filter(Begin::is_known).map(|begin| begin.time);
         times.chain(self.periods.begins()).min()
@@ -57,6 +59,7 @@ impl Machine {
                 all.extend(endings.map(|ending| (ending, number(call.place as usize))));
             }
         }
+        all.extend(self.markers.open().map(|(ending, place)| (ending, number(place))));
         all.extend(self.disks.begun().map(|ending| (ending, u32::MAX)));
         all.extend(self.periods.take_open().into_iter().map(|ending| (ending, u32::MAX)));
         all.sort_by_key(|(of, _)| (of.begin.time, of.family, of.thread, of.subject));

@@ -4,7 +4,7 @@ use super::{CpuState, Machine};
 use crate::spans::threads::{Detail, ThreadState};
 
 /// The version of the bytes: increased whenever the same machines lead to others.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 impl Machine {
     /// Converts the machines of all traces to bytes.
@@ -23,7 +23,7 @@ impl Machine {
 
     /// Returns `true` if all numbers are those of parts that exist.
     fn is_valid(&self) -> bool {
-        let Machine { cpus, threads, handlers, disks, futexes, .. } = self;
+        let Machine { cpus, threads, handlers, disks, futexes, markers, .. } = self;
         let is_futex = |futex: u32| (futex as usize) < futexes.facts.len();
         let is_call = |of: &ThreadState| match of.call.detail {
             Detail::Wait(futex) | Detail::Wake(futex) => is_futex(futex),
@@ -36,5 +36,6 @@ impl Machine {
             && handlers.is_valid()
             && disks.is_valid()
             && futexes.is_valid()
+            && markers.is_valid()
     }
 }

@@ -3,7 +3,7 @@
 mod address;
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ltt_read::Follower;
@@ -13,6 +13,7 @@ use lttv_context::Recording;
 pub use address::Address;
 
 use crate::report::Usage;
+use crate::stdin::is_stdin;
 
 /// The time between two looks at a recording that has nothing new.
 pub const PAUSE: Duration = Duration::from_millis(20);
@@ -79,7 +80,10 @@ impl Place {
             _ if addresses.iter().any(Option::is_some) => {
                 Err(Usage::new("a live session cannot be read together with others"))
             }
-            _ if args.follow => Ok(Place::Growing),
+            _ if args.follow => match paths.iter().find(|path| is_stdin(path) || path.is_file()) {
+                Some(file) => Err(not_followed(file)),
+                None => Ok(Place::Growing),
+            },
             _ if args.from_start => Err(Usage::new("--from-start needs net://…")),
             _ => Ok(Place::Recorded),
         }
@@ -115,5 +119,34 @@ impl Place {
                 Ok(Some(LiveReader::connect(client)?.into()))
             }
         }
+    }
+}
+
+/// Returns the error for a recording in a file or from standard input, which cannot be followed.
+fn not_followed(file: &Path) -> Usage {
+    Usage::new(format_args!(
+        "--follow: {}: only directories of LTTng and live sessions are followed; without --follow, what recordings of \
+         perf and ftrace contain so far is read",
+        file.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_not_followed() {
+        let follow = FollowArgs { follow: true, ..FollowArgs::default() };
+        let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+        for path in [traces.join("perf/perf.data"), "-".into()] {
+            let error = Place::new(std::slice::from_ref(&path), follow).expect_err("a refusal");
+            assert!(error.to_string().contains("without --follow"), "{error}");
+            assert_eq!(
+                Place::new(&[path], FollowArgs::default()).expect("a place"),
+                Place::Recorded
+            );
+        }
+        assert_eq!(Place::new(&[traces.join("kernel")], follow).expect("a place"), Place::Growing);
     }
 }

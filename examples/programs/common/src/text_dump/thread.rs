@@ -71,7 +71,19 @@ impl ThreadFields {
             return append(name);
         }
         let Some(StateAt { state, recorded_by, .. }) = state else { return };
-        match (state.name(recorded_by.name()), recorded_by.tid(), cpu) {
+        let tid = self.tid.as_ref().and_then(|field| event.get(field)?.as_i64());
+        let tid = tid.map_or(recorded_by.tid(), |tid| i32::try_from(tid).ok());
+        // The event may tell another thread than the one that runs, as the stack after a switch does.
+        let found = match tid {
+            Some(tid) if tid > 0 && recorded_by.tid() != Some(tid) => {
+                state.find(tid).map(|(_, process)| process)
+            }
+            Some(0) if recorded_by.tid() != Some(0) => None,
+            Some(_) => Some(recorded_by),
+            None => None,
+        };
+        let name = found.map_or("", |process| state.name(process.name()));
+        match (name, tid, cpu) {
             // Some tracers never name the idle process.
             ("", Some(0), Some(cpu)) => append(&format!("swapper/{cpu}")),
             (name, ..) => append(name),

@@ -47,6 +47,50 @@ fn number(row: &Value, column: &str) -> u64 {
 }
 
 #[test]
+fn threads_have_the_names_of_records_in_all_commands() {
+    // The samples of each thread under each name.
+    let mut of_dump: BTreeMap<(u64, String), u64> = BTreeMap::new();
+    let text = run(&["dump", "--format=csv", "--columns=tid,comm,name", PERF]);
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    for row in rows.records() {
+        let row = row.expect("a row");
+        let tid: u64 = row[0].parse().unwrap_or(0);
+        // 0 is idle, and -1 a thread that has just exited.
+        if row[2] == *"cpu-clock" && (1..u64::from(u32::MAX)).contains(&tid) {
+            *of_dump.entry((tid, row[1].to_owned())).or_default() += 1;
+        }
+    }
+    let calls = run(&["calls", "--no-symbols", "--format", "json", PERF]);
+    let calls: Value = serde_json::from_str(&calls).expect("JSON");
+    let threads = calls["threads"].as_array().expect("a table");
+    let of_flames: BTreeMap<(u64, String), u64> = threads
+        .iter()
+        .filter_map(|row| {
+            let tid = row["thread"].as_str()?.parse().ok().filter(|tid| *tid > 0)?;
+            Some(((tid, row["name"].as_str()?.to_owned()), number(row, "samples")))
+        })
+        .collect();
+    assert_eq!(of_dump, of_flames);
+    // `w.sh` runs `ls` and `dd`, each in a process that has its name at first.
+    let of = |tid: u64, name: &str| of_dump.get(&(tid, name.to_owned())).copied();
+    assert_eq!((of(575, "w.sh"), of(575, "ls")), (Some(5), Some(53)));
+    let stats: Value =
+        serde_json::from_str(&run(&["stats", "--format=json", "--table=processes", PERF]))
+            .expect("JSON");
+    let last: BTreeMap<u64, &str> = stats["processes"]
+        .as_array()
+        .expect("a table")
+        .iter()
+        .filter_map(|row| Some((row["tid"].as_u64()?, row["command"].as_str()?)))
+        .collect();
+    for (tid, _) in of_dump.keys() {
+        let name = last.get(tid).unwrap_or_else(|| panic!("thread {tid}"));
+        assert!(of(*tid, name).is_some(), "thread {tid} is {name}");
+    }
+    assert_eq!((last[&575], last[&576], last[&18]), ("ls", "dd", "rcu_preempt"));
+}
+
+#[test]
 fn tables_of_functions_are_the_sums_of_stacks() {
     for options in [&[][..], &["--weight", "samples"], &["--pid", "575,576"]] {
         let args = [options, &[PERF]].concat();

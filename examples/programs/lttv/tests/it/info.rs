@@ -125,13 +125,12 @@ fn a_user_space_trace_names_the_events_that_commands_need() {
             "irq" => ("no".into(), "irq_handler_entry, irq_handler_exit (or irq_softirq_*)".into()),
             "disk" => ("no".into(), "block_rq_issue, block_rq_complete".into()),
             "latency" | "spans" | "why" => {
-                let any = "syscall_entry_*, irq_handler_entry, irq_softirq_entry, block_rq_issue";
+                let any = "syscall_entry_*, irq_handler_entry, irq_softirq_entry, block_rq_issue, ftrace:print";
                 ("no".into(), format!("sched_switch (or {any})").into())
             }
             "stats" | "state" => ("no".into(), "sched_switch or the context tid".into()),
             "chart flame" => {
-                let any =
-                    "callstack_kernel, callstack_user, kernel_stack, funcgraph_entry, func_entry";
+                let any = "callstack_kernel, callstack_user, kernel_stack, user_stack, funcgraph_entry, func_entry";
                 ("no".into(), format!("callchain (or {any})").into())
             }
             _ => ("no".into(), "sched_switch".into()),

@@ -51,6 +51,7 @@ mod program;
 mod programs;
 mod run_driver;
 mod spans;
+mod standard_input;
 mod state;
 mod statistics;
 mod stats;

@@ -233,5 +233,6 @@ fn of_range(
 
 /// Returns `true` if a path leads to a history rather than to a trace.
 fn is_history(path: &Path) -> bool {
-    path.is_file()
+    // Recordings of ftrace and perf are files, too.
+    path.is_file() && ltt_read::find_traces(path).is_err()
 }

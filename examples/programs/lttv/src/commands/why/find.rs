@@ -16,8 +16,9 @@ use crate::commands::analysis::Analysis;
 use crate::commands::spans::{Described, Lines, Shown};
 
 /// The families from which the span is chosen, the first ones before the others.
-const RANKS: [Family; 17] = [
+const RANKS: [Family; 18] = [
     Family::Period,
+    Family::Marker,
     Family::Syscall,
     Family::FileOpen,
     Family::FileRead,

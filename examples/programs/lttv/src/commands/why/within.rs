@@ -49,8 +49,9 @@ pub(super) struct Within<'t> {
 }
 
 /// The families of nested spans. The states of the thread are parts of the time.
-const NESTED: [Family; 8] = [
+const NESTED: [Family; 9] = [
     Family::Period,
+    Family::Marker,
     Family::Syscall,
     Family::HardIrq,
     Family::Vector,

@@ -16,8 +16,9 @@ pub(crate) fn overview(
     latencies: &Latencies<'_>,
 ) -> Table {
     let is_shown = |of: &TraceLatency, family: Family| {
-        let is_usual =
-            Family::LATENCIES.contains(&family) && family != Family::Period && !choice.is_selected;
+        // Most recordings have neither.
+        let is_special = matches!(family, Family::Period | Family::Marker);
+        let is_usual = Family::LATENCIES.contains(&family) && !is_special && !choice.is_selected;
         let has_figures = || of.total(family).durations().count() > 0;
         choice.is_chosen(family) && (is_usual || !choice.families.is_empty() || has_figures())
     };

@@ -31,6 +31,7 @@ fn subject_title(family: Family) -> &'static str {
         Family::FileOpen | Family::FileRead | Family::FileWrite | Family::FileSync => "FILE",
         Family::Futex => "FUTEX",
         Family::Period => "PERIOD",
+        Family::Marker => "MARKER",
     }
 }
 

@@ -394,7 +394,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
     Question {
         name: "name of a thread at the end",
         partial: true,
-        of_all: false,
+        of_all: true,
         places: &[
             whole("stats", STATS, |o| {
                 names(rows(o, "processes").map(|row| (text(&row["tid"]), text(&row["name"]))))

@@ -30,12 +30,12 @@ fn lines_have_the_thread_as_far_as_it_is_known() {
     let line = kernel.lines().next().expect("an event");
     let expected = "03:56:56.255770982 Client manageme/163 [6] sched_waking { comm = ";
     assert!(line.starts_with(expected), "{line}");
-    // Events of perf have ids, but this recording has no names; records of what was before have no
-    // time, so that no thread recorded them.
+    // Events of perf have ids, and its records names; records of what was before have no time, so that no thread
+    // recorded them.
     let perf = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/perf/perf.data");
     let perf = text(&lttv(&["dump", perf]));
     assert!(perf.starts_with("- - perf:mmap { "), "{}", perf.lines().next().unwrap_or(""));
-    assert!(perf.lines().any(|line| line.starts_with("98.608467087 575 [0] cpu-clock")));
+    assert!(perf.lines().any(|line| line.starts_with("98.608467087 ls/575 [0] cpu-clock")));
     // The origin is the first event.
     let relative = text(&lttv(&["dump", KERNEL, "--relative"]));
     assert!(relative.starts_with("0.000000000 swapper/0 [0] irq_softirq_raise { "));

@@ -1,4 +1,4 @@
-//! The names of the kernel's functions in a recording.
+//! Texts in a recording apart from its events, such as the names of the kernel's functions.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,11 @@ use crate::base::source::SharedBytes;
 use crate::ftrace::chunk::Chunk;
 use crate::report::Error;
 
-/// The number of bytes before the text.
-const SIZE: usize = 4;
-
-/// The names of the kernel's functions, as a text after its size that is read when it is needed.
+/// A text after its size, which is read when it is needed.
 #[derive(Debug)]
-pub(crate) struct KernelSymbols {
+pub(crate) struct StoredText {
+    /// The name of its section.
+    pub(crate) section: &'static str,
     pub(crate) path: PathBuf,
     /// The place in the file, in bytes.
     pub(crate) offset: u64,
@@ -20,14 +19,16 @@ pub(crate) struct KernelSymbols {
     pub(crate) missing: u64,
     /// The way to decompress the bytes, if they are compressed.
     pub(crate) packed: Option<Chunk>,
+    /// The number of bytes of the size before the text.
+    pub(crate) size_bytes: usize,
 }
 
-impl KernelSymbols {
+impl StoredText {
     /// Returns the text.
     pub(super) fn text(&self) -> Result<Vec<u8>, Error> {
         let wrong = |reason| Error::Section {
             path: self.path.clone(),
-            section: "kernel symbols",
+            section: self.section,
             offset: self.offset,
             reason,
         };
@@ -37,7 +38,7 @@ impl KernelSymbols {
         let unpacked = self.packed.as_ref().map(|chunk| chunk.unpack(self.source.get()));
         let unpacked = unpacked.transpose().map_err(|_| wrong("they cannot be decompressed"))?;
         let bytes = unpacked.as_ref().map_or(self.source.get(), |bytes| bytes.bytes());
-        let text = bytes.get(SIZE..).ok_or_else(|| wrong("their size is missing"))?;
+        let text = bytes.get(self.size_bytes..).ok_or_else(|| wrong("their size is missing"))?;
         Ok(text.to_vec())
     }
 }
