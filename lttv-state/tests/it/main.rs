@@ -76,6 +76,8 @@ mod latency_periods;
 mod latency_reference;
 #[cfg(feature = "analyses")]
 mod not_ended;
+#[cfg(feature = "analyses")]
+mod period_values;
 #[cfg(all(feature = "checkpoint-files", feature = "analyses"))]
 mod saved_states;
 #[cfg(feature = "analyses")]

@@ -1,6 +1,7 @@
 //! Periods that the caller defines by expressions.
 
 mod definition;
+mod fields;
 mod open;
 mod recorded;
 mod rules;

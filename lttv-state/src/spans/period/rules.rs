@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::schema::EventTypeId;
 use ltt_read::{Field, Trace};
 use lttv_context::{EventCall, Handle, Setup, Subscription, TraceContext};
 use lttv_filter::Verdict;
 
 use super::definition::Periods;
+use super::fields::field_of;
 use super::open::{Begun, OpenPeriods, Value};
 use crate::analysis::AFTER_STATE;
 use crate::filter::{KernelFilters, KernelView};
@@ -60,17 +61,12 @@ pub(crate) struct Found {
 
 impl Source {
     fn of(trace: &Trace, id: EventTypeId, name: &str) -> Source {
-        let scopes =
-            [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
         match name {
             "cpu" => Source::Cpu,
             "tid" => Source::Tid,
             "pid" => Source::Pid,
             "comm" => Source::Comm,
-            name => {
-                let found = scopes.iter().find_map(|scope| trace.field(id, *scope, name));
-                found.map_or(Source::Missing, Source::Field)
-            }
+            name => field_of(trace, id, name).map_or(Source::Missing, Source::Field),
         }
     }
 

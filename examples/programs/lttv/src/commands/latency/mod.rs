@@ -1,11 +1,12 @@
 //! `lttv latency`: how long threads wait for CPUs, and system calls, interrupts, disk requests and
 //! periods take.
 
+mod by;
+
 use std::error::Error;
 use std::time::Duration;
 
 use crate::tables::latency::{self as tables, Choice};
-use clap::ValueEnum;
 use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::args::Common;
 use lttv_common::cache::CacheArgs;
@@ -17,6 +18,8 @@ use lttv_filter::Environment;
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
 use lttv_state::spans::SpanFilter;
 
+use self::by::ByParser;
+pub use self::by::{By, Division};
 use super::analysis::Analysis;
 use super::every::check_count;
 use super::periods::PeriodArgs;
@@ -52,7 +55,8 @@ values periods are grouped, of the first event and, after a colon, of the second
 there are the words cpu, tid, pid and comm.
 
 A file has a table [[span]] for each period, with name, begin, end, and perhaps parent, key = [\"FIELD\",
-\"FIELD=FIELD AT END\"], labels-at-begin = [\"LABEL=FIELD\"] and labels-at-end.";
+\"FIELD=FIELD AT END\"], labels-at-begin = [\"LABEL=FIELD\"], labels-at-end, values-at-begin and values-at-end.
+Labels group periods; values are numbers of single ones.";
 
 /// Show how long threads wait for CPUs, and system calls, interrupts, disks and periods take
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -69,10 +73,10 @@ pub struct LatencyArgs {
     #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = family_parser())]
     pub family: Vec<String>,
 
-    /// Divide the figures of a family by this [default: name]; with --table top or histogram also the
+    /// Divide the figures of a family by this, or by a label or value of periods [default: name]; with --table top or histogram also the
     /// longest ones and the distribution
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub by: Option<Division>,
+    #[arg(long, value_name = "WHAT|LABEL|VALUE", value_parser = ByParser)]
+    pub by: Option<By>,
 
     /// Show at most this many rows and longest durations of each family, 0 for all [default: 10; with
     /// --format json and csv all rows and the 100 longest]
@@ -96,42 +100,6 @@ pub struct LatencyArgs {
     pub periods: PeriodArgs,
 }
 
-/// The division of the figures of a family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Division {
-    /// The name: of the system call, interrupt, disk, file, futex or period; the priority
-    Name,
-    /// The thread
-    Thread,
-    /// The process
-    Process,
-    /// Both thread and name
-    Both,
-    /// The file of system calls
-    File,
-    /// The CPU on which the durations ended
-    Cpu,
-    /// The bytes that system calls and disk requests moved, between powers of two
-    Size,
-    /// The result of system calls: 0 for success, or the error
-    Result,
-}
-
-impl From<Division> for GroupBy {
-    fn from(division: Division) -> Self {
-        match division {
-            Division::Name => GroupBy::Subject,
-            Division::Thread => GroupBy::Thread,
-            Division::Process => GroupBy::Process,
-            Division::Both => GroupBy::ThreadAndSubject,
-            Division::File => GroupBy::File,
-            Division::Cpu => GroupBy::Cpu,
-            Division::Size => GroupBy::Size,
-            Division::Result => GroupBy::Result,
-        }
-    }
-}
-
 fn family_parser() -> clap::builder::PossibleValuesParser {
     Family::ALL.map(Family::key).into()
 }
@@ -149,25 +117,33 @@ const USUAL_TOP: usize = 100;
 pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let input = &args.common.input;
     let condition = args.selection.condition_with_durations(input)?;
-    let periods = args.periods.periods()?;
+    let definitions = args.periods.definitions()?;
+    let periods = &definitions.periods;
     let needs = periods.is_empty().then_some(&kernel_trace::LATENCY);
     let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
     let is_text = args.common.format.format == Format::Text;
     let usual_top = if is_text { USUAL_ROWS } else { USUAL_TOP };
     let environment = Environment::new().in_zone(input.zone());
-    let mut choice = args.choice();
+    let (by, value) =
+        args.by.as_ref().map_or(Ok((GroupBy::Subject, None)), |by| by.resolve(periods))?;
+    let mut choice = args.choice(by, value);
     let settings = Settings::new()
         .families(Family::LATENCIES.into_iter().chain(choice.families.iter().copied()))
         .top(args.top.map_or(usual_top, |top| if top == 0 { usize::MAX } else { top }))
         .divide(choice.by)
-        .periods(periods, analysis.traceset.traces(), &environment)
-        .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
+        .periods(periods.clone(), analysis.traceset.traces(), &environment)
+        .map_err(|error| definitions.wrong(&error))?;
+    let settings = match &choice.value {
+        Some((name, _)) => settings.divide_by_value(name),
+        None => settings,
+    };
     let settings = if choice.has_row_top { settings.top_of_rows() } else { settings };
     choice.is_selected = condition.is_some();
     let settings = match condition {
         Some(condition) => {
-            let filter = SpanFilter::new(&condition, &analysis.traceset, &environment)
-                .map_err(|error| Usage::filter("--filter:", &error))?;
+            let filter =
+                SpanFilter::with_periods(&condition, &analysis.traceset, periods, &environment)
+                    .map_err(|error| Usage::filter("--filter:", &error))?;
             settings.select(filter, &analysis.traceset)
         }
         None => settings,
@@ -202,7 +178,7 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
 }
 
 impl LatencyArgs {
-    fn choice(&self) -> Choice {
+    fn choice(&self, by: GroupBy, value: Option<(String, bool)>) -> Choice {
         let is_chosen = |of: &Family| self.family.iter().any(|key| key == of.key());
         let is_text = self.common.format.format == Format::Text;
         let usual_rows = is_text.then_some(USUAL_ROWS);
@@ -211,7 +187,8 @@ impl LatencyArgs {
         };
         Choice {
             families: Family::ALL.into_iter().filter(is_chosen).collect(),
-            by: self.by.unwrap_or(Division::Name).into(),
+            by,
+            value,
             rows: self.top.or(usual_rows).filter(|rows| *rows > 0),
             bins: self.bins,
             has_row_top: of_rows("top"),
