@@ -16,7 +16,7 @@ pub(super) const NO_PART: u32 = u32::MAX - 1;
 const MAX_TEXTS: usize = 1 << 16;
 /// The number of the part of values below 1 in size, to which the number of their bits is added.
 const VALUES: u32 = 1 << 30;
-/// What is added for negative ones.
+/// The addend for negative ones.
 const NEGATIVE: u32 = 1 << 10;
 /// The size beyond which values, only of floating-point numbers, share a class.
 const GREATEST: i128 = 1 << 100;

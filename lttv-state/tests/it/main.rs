@@ -2,6 +2,8 @@
 
 #[path = "../../../ltt-read/tests/support/arriving.rs"]
 mod arriving;
+#[cfg(feature = "analyses")]
+mod counters;
 mod format_reader;
 mod naive_history;
 #[path = "../../../ltt-read/tests/support/packed.rs"]

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::EventTypeId;
-use ltt_read::{Trace, TraceIndex};
-use lttv_filter::{Environment, Expression, FilterError, Verdict, nearest};
+use ltt_read::Trace;
+use lttv_filter::{Environment, Expression, FilterError};
 
-use super::fields::{field_names, has_field};
+use super::fields::missing_field;
 use super::open::Value;
 use crate::filter::KernelFilters;
 
@@ -219,24 +218,9 @@ impl Period {
         traces: &[Arc<Trace>],
         is_at_end: bool,
     ) -> Result<(), PeriodError> {
-        let types = |trace: &Arc<Trace>| {
-            (0..trace.schema().event_types.len() as u32).map(EventTypeId).collect::<Vec<_>>()
-        };
-        let passing = (0..).map(TraceIndex).zip(traces).flat_map(|(index, trace)| {
-            let filter = filters.filters().for_trace(index);
-            let may_pass = move |id: &EventTypeId| {
-                filter.is_some_and(|filter| filter.verdict(*id) != Verdict::Never)
-            };
-            types(trace).into_iter().filter(may_pass).map(move |id| (trace, id))
-        });
-        let passing: Vec<_> = passing.collect();
-        let is_missing = |field: &&str| {
-            !passing.is_empty() && !passing.iter().any(|(trace, id)| has_field(trace, *id, field))
-        };
-        let Some(field) = self.fields(is_at_end).find(is_missing) else { return Ok(()) };
-        let known = passing.iter().flat_map(|(trace, id)| field_names(trace, *id));
-        let nearest = nearest(field, known).map(str::to_owned);
-        let (period, field) = (self.name.clone(), field.to_owned());
+        let missing = missing_field(filters, traces, self.fields(is_at_end));
+        let Some((field, nearest)) = missing else { return Ok(()) };
+        let period = self.name.clone();
         Err(PeriodError::Field { period, field, is_at_end, nearest })
     }
 }

@@ -20,7 +20,7 @@ use crate::spans::threads::ThreadId;
 
 /// The source of a value.
 #[derive(Debug, Clone)]
-enum Source {
+pub(crate) enum Source {
     Cpu,
     Tid,
     Pid,
@@ -40,7 +40,7 @@ struct Rule {
 
 /// A value that has been read from an event.
 #[derive(Debug)]
-enum Read {
+pub(crate) enum Read {
     Value(Value),
     Text(Box<[u8]>),
 }
@@ -60,7 +60,8 @@ pub(crate) struct Found {
 }
 
 impl Source {
-    fn of(trace: &Trace, id: EventTypeId, name: &str) -> Source {
+    /// Returns the source that a word or the name of a field means in events of a type.
+    pub(crate) fn of(trace: &Trace, id: EventTypeId, name: &str) -> Source {
         match name {
             "cpu" => Source::Cpu,
             "tid" => Source::Tid,
@@ -70,7 +71,8 @@ impl Source {
         }
     }
 
-    fn read(&self, call: &EventCall<'_, '_>, view: &KernelView<'_>) -> Read {
+    /// Reads the value of an event.
+    pub(crate) fn read(&self, call: &EventCall<'_, '_>, view: &KernelView<'_>) -> Read {
         let integer =
             |value: Option<i128>| Read::Value(value.map_or(Value::Missing, Value::Integer));
         match self {

@@ -1,6 +1,8 @@
 //! `lttv chart`: pictures of processes and CPUs over time, and of the functions of programs.
 
 mod args;
+mod axis;
+mod counters;
 mod flame;
 mod flow;
 mod hatch;
@@ -20,8 +22,8 @@ use lttv_common::text::output::Output;
 use lttv_context::Traceset;
 
 pub use args::{
-    ChartArgs, ChartFormat, FlameArgs, FlameFormat, FlowArgs, FramesBelow, Kind, PageArgs,
-    SecondsArgs, UsageArgs,
+    ChartArgs, ChartFormat, CountersChartArgs, FlameArgs, FlameFormat, FlowArgs, FramesBelow, Kind,
+    PageArgs, SecondsArgs, UsageArgs,
 };
 
 /// Draws a chart.
@@ -34,9 +36,9 @@ pub use args::{
 /// written.
 pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let (input, page) = match &args.kind {
-        Kind::Flow(FlowArgs { input, page, .. }) | Kind::Usage(UsageArgs { input, page, .. }) => {
-            (input, page)
-        }
+        Kind::Flow(FlowArgs { input, page, .. })
+        | Kind::Usage(UsageArgs { input, page, .. })
+        | Kind::Counters(CountersChartArgs { input, page, .. }) => (input, page),
         Kind::Flame(args) => return flame::draw(args, report),
     };
     input.refuse_filters("a chart follows all events")?;
@@ -46,7 +48,13 @@ pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     if let Some(path) = &page.output {
         inputs::refuse(path, traceset.traces(), &[])?;
     }
-    if let Err(error) = kernel_trace::require(&traceset, &kernel_trace::CHART) {
+    // Counters are those of any trace.
+    let needs_kernel = !matches!(args.kind, Kind::Counters(_));
+    let served = match needs_kernel {
+        true => kernel_trace::require(&traceset, &kernel_trace::CHART).map(drop),
+        false => Ok(()),
+    };
+    if let Err(error) = served {
         write(page, &page::notice(format, &error.to_string()))?;
         report.error(error);
         return Ok(());
@@ -54,6 +62,7 @@ pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     match &args.kind {
         Kind::Flow(args) => flow::draw(args, format, &traceset, clock.as_deref(), report),
         Kind::Usage(args) => usage::draw(args, format, &traceset, clock.as_deref(), report),
+        Kind::Counters(args) => counters::draw(args, format, &traceset, clock.as_deref(), report),
         Kind::Flame(args) => flame::draw(args, report),
     }
 }

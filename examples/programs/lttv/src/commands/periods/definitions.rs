@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use lttv_common::report::Usage;
 use lttv_filter::{Expression, nearest};
+use lttv_state::counters::Counter;
 use lttv_state::latency::Period;
 use serde::Deserialize;
 use toml::Spanned;
@@ -12,9 +13,12 @@ use toml::Spanned;
 use super::{Definitions, pairs};
 
 /// The definitions that come with the program: a name and the text of a file.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 7] = [
+    ("cpu-frequency", include_str!("built_in/cpu-frequency.toml")),
     ("cpu-idle", include_str!("built_in/cpu-idle.toml")),
     ("locks", include_str!("built_in/locks.toml")),
+    ("markers", include_str!("built_in/markers.toml")),
+    ("memory", include_str!("built_in/memory.toml")),
     ("net-transmit", include_str!("built_in/net-transmit.toml")),
     ("ros2-callbacks", include_str!("built_in/ros2-callbacks.toml")),
 ];
@@ -23,7 +27,32 @@ const BUILT_IN: [(&str, &str); 4] = [
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
     span: Vec<Definition>,
+    #[serde(default)]
+    counter: Vec<CounterDefinition>,
+}
+
+/// The definition of a counter.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct CounterDefinition {
+    name: Spanned<String>,
+    event: Spanned<String>,
+    value: Option<Spanned<String>>,
+    marker: Option<Spanned<String>>,
+    #[serde(default)]
+    delta: bool,
+    #[serde(default)]
+    key: Vec<Spanned<String>>,
+    #[serde(default)]
+    unit: String,
+}
+
+/// The names of the definitions of counters that come with the program.
+pub(super) fn counters_of_the_program() -> impl Iterator<Item = &'static str> {
+    let has_counters = |text: &str| text.contains("[[counter]]");
+    BUILT_IN.iter().filter(move |(_, text)| has_counters(text)).map(|(name, _)| *name)
 }
 
 /// A definition: what the options `--period`, `--period-key` and `--period-captures` say of one period, and values.
@@ -46,7 +75,7 @@ struct Definition {
     values_at_end: Vec<Spanned<String>>,
 }
 
-/// Adds the periods of a file, or of a definition that comes with the program.
+/// Adds the periods and counters of a file, or of a definition that comes with the program.
 ///
 /// # Errors
 ///
@@ -67,7 +96,7 @@ pub(super) fn add(name: &str, to: &mut Definitions) -> Result<(), Usage> {
     parse(name, &text, to)
 }
 
-/// Adds the periods of the text of a file.
+/// Adds the periods and counters of the text of a file.
 fn parse(file: &str, text: &str, to: &mut Definitions) -> Result<(), Usage> {
     let place = |span: Range<usize>| {
         let before = text.get(..span.start).unwrap_or(text);
@@ -80,6 +109,48 @@ fn parse(file: &str, text: &str, to: &mut Definitions) -> Result<(), Usage> {
     let expression = |of: &Spanned<String>| {
         Expression::parse(of.get_ref()).map_err(|error| Usage::filter(&place(of.span()), &error))
     };
+    if contents.span.is_empty() && contents.counter.is_empty() {
+        let place = place(0..0);
+        return Err(Usage::new(format_args!(
+            "{place} there is neither a [[span]] nor a [[counter]]"
+        )));
+    }
+    for of in contents.counter {
+        let name = of.name.get_ref();
+        to.counter_places.insert((name.clone(), None), place(of.name.span()));
+        let mut note = |text: &str, span| {
+            let key = (name.clone(), Some(text.to_owned()));
+            to.counter_places.entry(key).or_insert_with(|| place(span));
+        };
+        let event = expression(&of.event)?;
+        let mut counter = match (&of.value, &of.marker) {
+            (Some(field), None) => {
+                note(field.get_ref(), field.span());
+                Counter::new(&**name, event, &**field.get_ref())
+            }
+            (None, Some(field)) => {
+                note(field.get_ref(), field.span());
+                Counter::of_markers(&**name, event, &**field.get_ref())
+            }
+            _ => {
+                let place = place(of.name.span());
+                return Err(Usage::new(format_args!(
+                    "{place} a [[counter]] needs one of `value` and `marker`"
+                )));
+            }
+        };
+        if of.delta {
+            counter = counter.delta();
+        }
+        for part in &of.key {
+            for (label, field) in pairs(part.get_ref()) {
+                note(label, part.span());
+                note(field, part.span());
+                counter = counter.key(label, field);
+            }
+        }
+        to.counters.push(counter.unit(of.unit));
+    }
     for of in contents.span {
         let name = of.name.get_ref();
         to.places.insert((name.clone(), None), place(of.name.span()));
@@ -129,7 +200,7 @@ mod tests {
         for (name, text) in BUILT_IN {
             let mut found = Definitions::default();
             parse(name, text, &mut found).expect(name);
-            assert!(!found.periods.is_empty(), "{name}");
+            assert!(!found.periods.is_empty() || !found.counters.is_empty(), "{name}");
         }
         let unknown = add("lock", &mut Definitions::default());
         let unknown = unknown.expect_err("no such file").to_string();
@@ -149,6 +220,12 @@ mod tests {
             ("[[span]]\nname = \"a\"\nbegin = \"= x\"\nend = \"c\"", "F:3: "),
             ("[[span]", "F:1: "),
             ("", "span"),
+            ("[[counter]]\nname = \"a\"\nevent = \"b\"", "F:2: a [[counter]] needs one of"),
+            ("[[counter]]\nname = \"a\"\nevent = \"= b\"\nvalue = \"c\"", "F:3:"),
+            (
+                "[[counter]]\nname = \"a\"\nevent = \"b\"\nvalue = \"c\"\nunits = \"d\"",
+                "F:5: unknown field",
+            ),
         ] {
             let found = refused(text);
             assert!(found.contains(part), "{text}: {found}");

@@ -1,4 +1,4 @@
-//! The options that define periods.
+//! The options that define periods, and definitions of periods and counters in files.
 
 mod definitions;
 
@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use lttv_common::report::Usage;
 use lttv_filter::Expression;
+use lttv_state::counters::{Counter, CounterError};
 use lttv_state::latency::{Period, PeriodError};
 
 /// The options that define periods.
@@ -29,16 +30,61 @@ pub struct PeriodArgs {
     pub period_captures: Vec<String>,
 }
 
-/// The definitions of periods, with their places in files.
+/// The definitions of periods and counters, with their places in files.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
     /// The periods.
     pub(crate) periods: Vec<Period>,
     /// The beginnings of messages about a period, or about a field that it names.
     places: HashMap<(String, Option<String>), String>,
+    /// The counters.
+    pub(crate) counters: Vec<Counter>,
+    /// The beginnings of messages about a counter, or about a field or label of it.
+    counter_places: HashMap<(String, Option<String>), String>,
+}
+
+/// Returns the definitions of counters in files, or those that come with the program if there are no files.
+///
+/// # Errors
+///
+/// If a file cannot be read, is wrong, or has no counters.
+pub(crate) fn counters_of(files: &[String]) -> Result<Definitions, Usage> {
+    let mut all = Definitions::default();
+    let own = || definitions::counters_of_the_program().map(str::to_owned).collect();
+    let files = if files.is_empty() { own() } else { files.to_vec() };
+    for file in &files {
+        let before = all.counters.len();
+        definitions::add(file, &mut all)?;
+        if all.counters.len() == before {
+            return Err(Usage::new(format_args!(
+                "--define: {file}: there is no [[counter]]; `lttv spans` shows each [[span]]"
+            )));
+        }
+    }
+    Ok(all)
 }
 
 impl Definitions {
+    /// Returns the message about a counter that does not fit the traces.
+    pub(crate) fn wrong_counter(&self, error: &CounterError) -> Usage {
+        let (counter, part) = match error {
+            CounterError::Field { counter, field, .. } => (counter, Some(field.clone())),
+            CounterError::Label { counter, label } => (counter, Some(label.clone())),
+            CounterError::Twice(counter) | CounterError::Expression { counter, .. } => {
+                (counter, None)
+            }
+            other => return Usage::new(format_args!("--define: {}", ltt_read::ErrorChain(other))),
+        };
+        let place = self.counter_places.get(&(counter.clone(), part));
+        let place = place.map_or("--define:", |place| place);
+        match error {
+            CounterError::Expression { source, .. } => {
+                Usage::filter(&format!("{place} the expression of `{counter}`"), source)
+            }
+            error => Usage::new(format_args!("{place} {}", ltt_read::ErrorChain(error))),
+        }
+    }
+
     /// Returns the message about a definition that does not fit the traces.
     pub(crate) fn wrong(&self, error: &PeriodError) -> Usage {
         let (period, field) = match error {
@@ -71,7 +117,13 @@ impl PeriodArgs {
     pub(crate) fn definitions(&self) -> Result<Definitions, Usage> {
         let mut all = Definitions::default();
         for file in &self.define {
+            let before = all.periods.len();
             definitions::add(file, &mut all)?;
+            if all.periods.len() == before {
+                return Err(Usage::new(format_args!(
+                    "--define: {file}: there is no [[span]]; `lttv counters` shows each [[counter]]"
+                )));
+            }
         }
         let periods = &mut all.periods;
         for text in &self.period {

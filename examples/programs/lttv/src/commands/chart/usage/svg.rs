@@ -12,9 +12,9 @@ use lttv_filter::Zone;
 
 use super::TraceRows;
 use super::rows::{BLACK, Column, Row};
-use crate::commands::chart::clock_note;
 use crate::commands::chart::hatch::{self, Area};
 use crate::commands::chart::span::Span;
+use crate::commands::chart::{axis, clock_note};
 
 /// The paints of CPUs with a known state.
 const CPU: [Paint; 5] = [Paint::Busy, Paint::Irq, Paint::Softirq, Paint::Trap, Paint::Idle];
@@ -72,7 +72,8 @@ impl Picture<'_> {
             self.events,
             clock_note(self.clock),
         );
-        self.axis(&mut svg, first + 10, bottom + 2);
+        let area = (LEFT, columns(width) as u64);
+        axis::draw(&mut svg, span, area, (first + 10, bottom + 2));
         _ = writeln!(svg, r##"<g shape-rendering="crispEdges">"##);
         let mut top = first;
         for of in self.traces {
@@ -147,37 +148,6 @@ impl Picture<'_> {
             _ = writeln!(
                 svg,
                 r##"<text x="{end}" y="{text_y}" text-anchor="end">{percent:.1} %<title>{label}: {part} ns of {whole} ns</title></text>"##
-            );
-        }
-    }
-
-    /// Draws lines at round times after the first event.
-    fn axis(&self, svg: &mut String, top: u32, bottom: u32) {
-        let span = self.span;
-        let time = span.length();
-        let mut step = 1u64;
-        // About ten lines, 1, 2 or 5 times a power of ten ns apart.
-        while time / step > 12 {
-            step = match step.to_string().as_bytes()[0] {
-                b'2' => step / 2 * 5,
-                _ => step * 2,
-            };
-        }
-        let (unit, name) = match step {
-            1_000_000_000.. => (1e9, "s"),
-            1_000_000.. => (1e6, "ms"),
-            1_000.. => (1e3, "µs"),
-            _ => (1.0, "ns"),
-        };
-        let columns = columns(self.width) as f64;
-        let start = span.from.since(span.first);
-        for line in start.div_ceil(step)..=(start + time) / step {
-            let x = f64::from(LEFT) + (line * step - start) as f64 / time as f64 * columns;
-            let text = (line * step) as f64 / unit;
-            _ = writeln!(
-                svg,
-                r##"<path d="M{x:.1} {top}V{bottom}" stroke="#4a4a4a"/><text x="{x:.1}" y="{}" text-anchor="middle" fill="#9a9a9a">{text} {name}</text>"##,
-                bottom + 12
             );
         }
     }
