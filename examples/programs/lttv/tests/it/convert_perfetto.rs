@@ -226,7 +226,7 @@ fn periods_are_those_of_spans() {
     let folder = tempfile::tempdir().unwrap();
     let define = concat!(env!("CARGO_MANIFEST_DIR"), "/../../definitions/writes.toml");
     for (name, window) in
-        [("whole.json", &[][..]), ("part.json", &["--begin=1795233416.32", "--end=1795233416.42"])]
+        [("whole.json", &[][..]), ("part.json", &["--begin=1795233416.43", "--end=1795233416.56"])]
     {
         let args = [&["--to", "perfetto", "--define", define], window].concat();
         let file = converted(folder.path(), name, &args);
@@ -261,7 +261,7 @@ fn periods_are_those_of_spans() {
         let spans = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let begin = match window.is_empty() {
             true => i64::MIN,
-            false => 1_795_233_416_320_000_000,
+            false => 1_795_233_416_430_000_000,
         };
         let mut expected: Vec<_> = spans
             .map(|span| {
