@@ -27,6 +27,7 @@
 //! * `spans`: single system calls, runs on CPUs, waits, interrupts and requests to disks.
 //! * `latency`: how long threads wait for CPUs, and system calls, interrupts and requests to disks take.
 //! * `waits`: the states of threads over time, what they waited for, and critical paths.
+//! * `counters`: numeric fields of events over time.
 //! * `usage`: the use of CPUs, memory and network over time.
 //!
 //! and these, which follow programs and need no kernel trace:
@@ -56,7 +57,7 @@
 //! # Features
 //!
 //! * `kernel` (default): the modules that read traces.
-//! * `analyses`: the modules `spans`, `latency`, `waits`, `usage`, `call_stacks`, `stack_samples`, `flame_graph` and `heap`.
+//! * `analyses`: the modules `spans`, `latency`, `waits`, `counters`, `usage`, `call_stacks`, `stack_samples`, `flame_graph` and `heap`.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`ContextState::store_checkpoints`](lttv_context::ContextState::store_checkpoints).
@@ -82,6 +83,8 @@ pub use lttv_hooks;
 pub mod analysis;
 #[cfg(feature = "analyses")]
 pub mod call_stacks;
+#[cfg(feature = "analyses")]
+pub mod counters;
 #[cfg(feature = "kernel")]
 pub mod durations;
 #[cfg(feature = "kernel")]

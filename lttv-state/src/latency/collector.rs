@@ -1,5 +1,7 @@
 //! The figures that are being collected for a trace.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use ltt_read::TracefileIndex;
 
@@ -64,6 +66,8 @@ pub(super) struct Wanted {
     pub(super) has_top_of_rows: bool,
     /// The property of single spans by which figures are divided.
     pub(super) division: Option<GroupBy>,
+    /// The label or value of periods that the property is.
+    pub(super) value: Arc<str>,
     /// The intervals of time.
     pub(super) intervals: Option<OverTime>,
 }
@@ -104,7 +108,7 @@ impl Collector {
             wakers: HashMap::default(),
             top: Family::ALL.iter().map(|_| TopList::new(wanted.top)).collect(),
             top_of_leaves: if wanted.has_top_of_rows { wanted.top } else { 0 },
-            division: wanted.division.map(Division::new),
+            division: wanted.division.map(|by| Division::new(by, &wanted.value)),
             unmatched: Unmatched::default(),
             before: Vec::new(),
             disks: Vec::new(),

@@ -20,12 +20,17 @@ pub enum GroupBy {
     Size,
     /// The result of system calls: success, or the error.
     Result,
+    /// A label or value of periods, by [name](super::Settings::divide_by_value).
+    Value,
 }
 
 impl GroupBy {
     /// Returns `true` if the property is one of single spans, by which figures are only [divided](super::Settings::divide)
     /// if that is wanted.
     pub const fn is_of_spans(self) -> bool {
-        matches!(self, GroupBy::File | GroupBy::Cpu | GroupBy::Size | GroupBy::Result)
+        matches!(
+            self,
+            GroupBy::File | GroupBy::Cpu | GroupBy::Size | GroupBy::Result | GroupBy::Value
+        )
     }
 }

@@ -75,6 +75,14 @@ impl Settings {
         Settings { figures: Wanted { division, ..self.figures }, ..self }
     }
 
+    /// Divides the figures by a label of [periods](Period), or by a value of them in classes between powers of two:
+    /// [`GroupBy::Value`]. The name may follow that of a period and a point.
+    #[must_use]
+    pub fn divide_by_value(self, name: &str) -> Self {
+        let division = Some(GroupBy::Value);
+        Settings { figures: Wanted { division, value: name.into(), ..self.figures }, ..self }
+    }
+
     /// Sets a filter: figures are those of the spans of a traceset that pass it. Of these only whole ones
     /// count; the [unmatched](super::TraceLatency::unmatched), [disks](super::TraceLatency::disks) and
     /// [futexes](super::TraceLatency::futexes) are empty, since they follow from all events.

@@ -13,6 +13,8 @@ use lttv_filter::{Environment, Expression, FilterError, RecordFilter, Selector};
 
 use super::arguments::error_name;
 use super::names::SpanNames;
+use super::period::Period;
+use super::period_values::PeriodValue;
 use super::reader::EventReader;
 use super::span::{Span, SpanThread, Waker};
 
@@ -32,7 +34,8 @@ use super::span::{Span, SpanThread, Waker};
 /// | `begin`, `end` | the times |
 /// | `completeness` | the [key](super::Completeness::key) |
 ///
-/// Any other name is that of a field: of the event that began the span, or else of the one that ended it.
+/// Labels and values of [periods](Period) have their own names, and also `PERIOD.NAME`. Any other name is that of a
+/// field: of the event that began the span, or else of the one that ended it.
 #[derive(Debug)]
 pub struct SpanFilter(RecordFilter<SpanModel>);
 
@@ -41,13 +44,16 @@ pub struct SpanFilter(RecordFilter<SpanModel>);
 struct SpanModel {
     /// The fields of events, by name.
     events: BTreeMap<Arc<str>, FieldType>,
+    /// The labels and values of periods, by name, with and without that of the period.
+    values: BTreeMap<Arc<str>, FieldType>,
 }
 
 /// The value of a span that a filter reads.
 #[derive(Debug, Clone)]
 enum Key {
     Property(Property),
-    Field(Arc<str>),
+    /// A label or value of a period, or else a field.
+    Named(Arc<str>),
 }
 
 /// A property of spans.
@@ -119,7 +125,7 @@ struct Record<'r> {
 /// Reads fields of the events of spans, without the lifetime of their reader.
 trait ReadField {
     fn path(&mut self, span: &Span, names: &SpanNames<'_>) -> String;
-    fn field(&mut self, span: &Span, name: &str) -> Option<Read>;
+    fn named(&mut self, span: &Span, names: &SpanNames<'_>, name: &str) -> Option<Read>;
 }
 
 /// The value of a field.
@@ -135,7 +141,16 @@ impl ReadField for EventReader<'_> {
         self.file(span, names).into_owned()
     }
 
-    fn field(&mut self, span: &Span, name: &str) -> Option<Read> {
+    fn named(&mut self, span: &Span, names: &SpanNames<'_>, name: &str) -> Option<Read> {
+        match self.period_value(span, names, name) {
+            // All integers are recorded in 64 bits.
+            Some((PeriodValue::Integer(value), _)) => return Some(Read::Integer(value as u64)),
+            Some((PeriodValue::Float(value), _)) => return Some(Read::Float(value)),
+            Some((PeriodValue::Text(text), _)) => {
+                return Some(Read::Text(text.as_bytes().to_vec()));
+            }
+            None => {}
+        }
         [span.first, span.last].into_iter().flatten().find_map(|place| {
             let value = |value: Value<'_>| match value {
                 Value::Uint(value) | Value::Bits(value) => Read::Integer(value),
@@ -162,6 +177,22 @@ impl SpanFilter {
         traceset: &Traceset,
         environment: &Environment,
     ) -> Result<Self, FilterError> {
+        Self::with_periods(expression, traceset, &[], environment)
+    }
+
+    /// Builds a filter from an expression, for the spans of a traceset with some periods, whose labels and values it may
+    /// name. Times in it are those of an environment.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the expression names something that is neither a property of spans nor a label or value of a
+    /// period nor a field of an event, or if a value has the wrong type.
+    pub fn with_periods(
+        expression: &Expression,
+        traceset: &Traceset,
+        periods: &[Period],
+        environment: &Environment,
+    ) -> Result<Self, FilterError> {
         let mut events = BTreeMap::new();
         for trace in traceset.traces() {
             for of in &trace.schema().event_types {
@@ -169,18 +200,26 @@ impl SpanFilter {
                 for class in scopes.into_iter().flatten() {
                     let FieldKind::Struct(of) = &class.kind else { continue };
                     for member in &of.members {
-                        let found = type_of(&member.class);
-                        let of_all: &mut FieldType =
-                            events.entry(member.name.clone()).or_insert_with(|| found.clone());
-                        if *of_all != found {
-                            *of_all = common(of_all, &found);
-                        }
+                        insert(&mut events, member.name.clone(), type_of(&member.class));
                     }
                 }
             }
         }
-        RecordFilter::with_environment(expression, &SpanModel { events }, environment)
-            .map(SpanFilter)
+        let mut values = BTreeMap::new();
+        for period in periods {
+            for (name, field) in period.sources() {
+                let property = PROPERTIES.iter().find(|(of, _)| *of == field);
+                let of_type = match property {
+                    Some((_, property)) => property.field_type(),
+                    None => events.get(field).cloned().unwrap_or(FieldType::integer(64, true)),
+                };
+                let full = format!("{}.{name}", period.name());
+                insert(&mut values, full.into(), of_type.clone());
+                insert(&mut values, name.into(), of_type);
+            }
+        }
+        let model = SpanModel { events, values };
+        RecordFilter::with_environment(expression, &model, environment).map(SpanFilter)
     }
 
     /// Returns `true` if a span passes. The reader is used if that depends on fields of events.
@@ -191,6 +230,15 @@ impl SpanFilter {
         reader: &mut EventReader<'_>,
     ) -> bool {
         self.0.matches(&Record { span, names, reader: RefCell::new(reader) })
+    }
+}
+
+/// Adds a name with a type, which may have another one already.
+fn insert(types: &mut BTreeMap<Arc<str>, FieldType>, name: Arc<str>, found: FieldType) {
+    match types.get_mut(&name) {
+        Some(of_all) if *of_all != found => *of_all = common(of_all, &found),
+        Some(_) => {}
+        None => _ = types.insert(name, found),
     }
 }
 
@@ -223,9 +271,15 @@ impl SpanModel {
             let (field, field_type) = (Key::Property(*property), property.field_type());
             return Some(FieldAccess { field, field_type, always: false });
         }
-        let (name, field_type) = self.events.get_key_value(name)?;
-        let field = Key::Field(name.clone());
-        Some(FieldAccess { field, field_type: field_type.clone(), always: false })
+        let field = self.events.get_key_value(name);
+        let value = self.values.get_key_value(name);
+        let (name, field_type) = value.or(field)?;
+        let field_type = match field.zip(value) {
+            Some(((_, field), (_, value))) => common(value, field),
+            None => field_type.clone(),
+        };
+        let field = Key::Named(name.clone());
+        Some(FieldAccess { field, field_type, always: false })
     }
 }
 
@@ -254,7 +308,8 @@ impl Model for SpanModel {
             selector.span,
             format!("neither spans nor the events of these traces have a `{name}`"),
         );
-        Err(problem.nearest(&name, names.chain(self.events.keys().map(|name| &**name))))
+        let others = self.values.keys().chain(self.events.keys());
+        Err(problem.nearest(&name, names.chain(others.map(|name| &**name))))
     }
 
     fn record_type(_: &Record<'_>) -> u32 {
@@ -266,7 +321,7 @@ impl Model for SpanModel {
         let signed = |of: i64| of.cast_unsigned();
         let tid = |thread: &SpanThread| thread.tid.map(|tid| signed(tid.into()));
         match key {
-            Key::Field(name) => match reader.borrow_mut().field(span, name)? {
+            Key::Named(name) => match reader.borrow_mut().named(span, names, name)? {
                 Read::Integer(value) => Some(value),
                 _ => None,
             },
@@ -289,8 +344,8 @@ impl Model for SpanModel {
     }
 
     fn float(record: &Record<'_>, key: &Key) -> Option<f64> {
-        let Key::Field(name) = key else { return None };
-        match record.reader.borrow_mut().field(record.span, name)? {
+        let Key::Named(name) = key else { return None };
+        match record.reader.borrow_mut().named(record.span, record.names, name)? {
             Read::Float(value) => Some(value),
             _ => None,
         }
@@ -301,7 +356,7 @@ impl Model for SpanModel {
         let known =
             |text: &'a str| Some(Cow::Borrowed(text.as_bytes())).filter(|of| !of.is_empty());
         match key {
-            Key::Field(name) => match reader.borrow_mut().field(span, name)? {
+            Key::Named(name) => match reader.borrow_mut().named(span, names, name)? {
                 Read::Text(text) => Some(text.into()),
                 _ => None,
             },
@@ -332,7 +387,7 @@ impl Model for SpanModel {
     }
 
     fn has(record: &Record<'_>, key: &Key) -> bool {
-        let Key::Field(name) = key else { return false };
-        record.reader.borrow_mut().field(record.span, name).is_some()
+        let Key::Named(name) = key else { return false };
+        record.reader.borrow_mut().named(record.span, record.names, name).is_some()
     }
 }

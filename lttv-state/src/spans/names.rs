@@ -1,7 +1,10 @@
 //! The names of spans.
 
+use std::sync::Arc;
+
 use super::family::Family;
 use super::machine::{kind_of_subject, priority_of_subject};
+use super::period::{Period, Value};
 use super::span::{Span, SpanThread};
 use super::subjects::Subjects;
 use crate::kernel::{NameId, RequestOperation};
@@ -45,6 +48,12 @@ impl<'n> SpanNames<'n> {
                 subjects.map_or(String::new(), |subjects| subjects.label(family, span.subject))
             }
         }
+    }
+
+    /// Returns the definition of a period with the values of its labels, and the texts that these refer to.
+    pub(super) fn group(&self, span: &Span) -> Option<(&'n Period, &'n [Value], &'n [Arc<str>])> {
+        let subjects = self.0.get(span.trace.0).filter(|_| span.family == Family::Period)?;
+        subjects.group(span.subject)
     }
 
     /// Returns the priority with which a thread waited for a CPU; `None` of other spans, or if it is unknown.

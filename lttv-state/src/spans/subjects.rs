@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::action::Handler;
 use super::family::Family;
 use super::machine::{FutexFacts, HandlerFacts, Machine, kind_of_subject, priority_of_subject};
-use super::period::{Periods, Value, describe};
+use super::period::{Period, Periods, Value, describe};
 use crate::kernel::{DeviceNumber, NameId, SourceKind, TraceState};
 
 /// The subject of what is beyond the limit of those that are told apart.
@@ -107,6 +107,12 @@ impl Subjects {
             "" => number.to_string(),
             name => name.to_owned(),
         })
+    }
+
+    /// Returns the definition of the periods of a group with the values of its labels, and the texts so far.
+    pub(crate) fn group(&self, number: u32) -> Option<(&Period, &[Value], &[Arc<str>])> {
+        let (period, values) = self.groups.get(number as usize)?;
+        Some((self.periods.get(*period)?, values, &self.texts))
     }
 
     /// Returns the description of a subject.

@@ -193,3 +193,38 @@ fn wrong_definitions_are_refused() {
     let wrong = period("wrong", "begin && no_such_field == 1", "end");
     assert!(matches!(check(vec![wrong]), Err(PeriodError::Expression { .. })));
 }
+
+#[test]
+fn names_of_fields_and_labels_are_checked() {
+    let traceset = Traceset::from(vec![trace_of(REQUESTS)]);
+    let check = |period: Period| {
+        let settings = Settings::new();
+        settings.periods([period], traceset.traces(), &Environment::new()).map(|_| ())
+    };
+    let request = || period("request", "begin", "end").key("id", "id");
+    assert!(check(request().value_at_end("code", "status")).is_ok());
+    for (wrong, message) in [
+        (
+            request().capture_at_begin("kind", "kin"),
+            "no event that begins the period `request` has a field `kin`; did you mean `kind`?",
+        ),
+        (
+            request().value_at_end("code", "kind"),
+            "no event that ends the period `request` has a field `kind`; did you mean `tid`?",
+        ),
+        (
+            period("request", "begin", "end").key("id", "ida"),
+            "no event that ends the period `request` has a field `ida`; did you mean `id`?",
+        ),
+        (
+            request().capture_at_begin("a", "kind").value_at_end("a", "status"),
+            "the period `request` has two labels or values `a`",
+        ),
+    ] {
+        assert_eq!(check(wrong).expect_err(message).to_string(), message);
+    }
+    // The traces have no such events, of which nothing is known.
+    assert!(check(period("other", "nothing", "neither").key("x", "y")).is_ok());
+    // The words are those of any event.
+    assert!(check(request().capture_at_begin("thread", "tid")).is_ok());
+}

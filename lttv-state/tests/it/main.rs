@@ -2,6 +2,8 @@
 
 #[path = "../../../ltt-read/tests/support/arriving.rs"]
 mod arriving;
+#[cfg(feature = "analyses")]
+mod counters;
 mod format_reader;
 #[cfg(feature = "analyses")]
 #[path = "../../../ltt-read/tests/support/ftrace_file.rs"]
@@ -86,6 +88,8 @@ mod latency_reference;
 mod markers;
 #[cfg(feature = "analyses")]
 mod not_ended;
+#[cfg(feature = "analyses")]
+mod period_values;
 #[cfg(all(feature = "checkpoint-files", feature = "analyses"))]
 mod saved_states;
 #[cfg(feature = "analyses")]

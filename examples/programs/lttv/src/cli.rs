@@ -12,6 +12,7 @@ use lttv::commands::chart::{ChartArgs, FlameArgs};
 use lttv::commands::compare::CompareArgs;
 use lttv::commands::completions::CompletionsArgs;
 use lttv::commands::convert::ConvertArgs;
+use lttv::commands::counters::CountersArgs;
 use lttv::commands::critical_path::CriticalPathArgs;
 use lttv::commands::disk::DiskArgs;
 use lttv::commands::dump::DumpArgs;
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     Latency(LatencyArgs),
     Spans(SpansArgs),
     Why(WhyArgs),
+    Counters(CountersArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
     /// Draw a flame graph: the same as `lttv chart flame`
@@ -166,6 +168,7 @@ impl Cli {
             "latency" => LatencyArgs::augment_args,
             "spans" => SpansArgs::augment_args,
             "why" => WhyArgs::augment_args,
+            "counters" => CountersArgs::augment_args,
             "history" => HistoryArgs::augment_args,
             "chart" => ChartArgs::augment_args,
             "flame" => FlameArgs::augment_args,
@@ -254,6 +257,7 @@ mod tests {
             "disk --name 8:16",
             "latency --family irq,softirq --by thread --every 10ms",
             "why --at +20ms --tid 210 --family syscall TRACE",
+            "counters --define cpu-frequency --every 10ms TRACE",
             "history range FILE ** --each 10ms --format json",
             "chart flow --all -o OUT",
             "compare A B --table cpu",

@@ -17,8 +17,8 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
 use lttv::commands::{
-    calls, chart, compare, completions, convert, critical_path, disk, dump, history, info, irq,
-    latency, man, run, serve, spans, sql, state, stats, sync, usage, wait, why,
+    calls, chart, compare, completions, convert, counters, critical_path, disk, dump, history,
+    info, irq, latency, man, run, serve, spans, sql, state, stats, sync, usage, wait, why,
 };
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, Settings, SettingsError};
@@ -51,6 +51,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Usage(args) => usage::run(args, report),
         Command::Calls(args) => calls::run(args, report),
         Command::Latency(args) => latency::run(args, report),
+        Command::Counters(args) => counters::run(args, report),
         Command::Spans(args) => spans::run(args, report),
         Command::Why(args) => why::run(args, report),
         Command::History(args) => history::run(args, report),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ltt_read::Trace;
 use lttv_filter::{Environment, Expression, FilterError};
 
+use super::fields::missing_field;
 use super::open::Value;
 use crate::filter::KernelFilters;
 
@@ -56,6 +57,17 @@ pub struct Period {
     pub(super) at_begin: Vec<(String, String)>,
     /// The labels and the fields of the event that ends a period.
     pub(super) at_end: Vec<(String, String)>,
+    /// The values, which are read from the events of single spans.
+    pub(in crate::spans) values: Vec<ValueField>,
+}
+
+/// A value of periods, and the field that it is read from.
+#[derive(Debug, Clone, Hash)]
+pub(in crate::spans) struct ValueField {
+    pub(in crate::spans) name: String,
+    pub(in crate::spans) field: String,
+    /// `true` if the field is one of the event that ends a period.
+    pub(in crate::spans) is_at_end: bool,
 }
 
 /// An error in the definition of periods.
@@ -78,6 +90,30 @@ pub enum PeriodError {
         "the key of the period `{0}` has fewer fields than that of its parent, with which it starts"
     )]
     Key(String),
+    /// Two labels or values of a period have the same name.
+    #[error("the period `{period}` has two labels or values `{name}`")]
+    Label {
+        /// The name of the period.
+        period: String,
+        /// The name that occurs twice.
+        name: String,
+    },
+    /// Events that begin or end a period are in the traces, but none of them has a field.
+    #[error(
+        "no event that {} the period `{period}` has a field `{field}`{}",
+        if *is_at_end { "ends" } else { "begins" },
+        nearest.as_ref().map_or(String::new(), |name| format!("; did you mean `{name}`?"))
+    )]
+    Field {
+        /// The name of the period.
+        period: String,
+        /// The name of the field.
+        field: String,
+        /// `true` if the field is one of the events that end the period.
+        is_at_end: bool,
+        /// The field with the nearest name, if one is near.
+        nearest: Option<String>,
+    },
     /// An expression does not fit the traces.
     #[error("an expression of the period `{period}` is wrong")]
     Expression {
@@ -93,8 +129,8 @@ ltt_read::debug_as_chain!(PeriodError);
 impl Period {
     /// Creates a period with the expressions of the events that begin and end it.
     pub fn new(name: impl Into<String>, begin: Expression, end: Expression) -> Self {
-        let (key, at_begin, at_end) = (Vec::new(), Vec::new(), Vec::new());
-        Period { name: name.into(), parent: None, begin, end, key, at_begin, at_end }
+        let (key, at_begin, at_end, values) = Default::default();
+        Period { name: name.into(), parent: None, begin, end, key, at_begin, at_end, values }
     }
 
     /// Returns the name.
@@ -128,6 +164,64 @@ impl Period {
     pub fn capture_at_end(mut self, label: impl Into<String>, field: impl Into<String>) -> Self {
         self.at_end.push((label.into(), field.into()));
         self
+    }
+
+    /// Adds a numeric field of the events that begin periods, which single periods
+    /// [have](super::super::EventReader::period_values): they are not grouped by it.
+    #[must_use]
+    pub fn value_at_begin(self, name: impl Into<String>, field: impl Into<String>) -> Self {
+        self.value(name.into(), field.into(), false)
+    }
+
+    /// Adds a numeric field of the events that end periods, which single periods
+    /// [have](super::super::EventReader::period_values): they are not grouped by it.
+    #[must_use]
+    pub fn value_at_end(self, name: impl Into<String>, field: impl Into<String>) -> Self {
+        self.value(name.into(), field.into(), true)
+    }
+
+    fn value(mut self, name: String, field: String, is_at_end: bool) -> Self {
+        self.values.push(ValueField { name, field, is_at_end });
+        self
+    }
+
+    /// Iterates over the names of the labels.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.at_begin.iter().chain(&self.at_end).map(|(label, _)| &**label)
+    }
+
+    /// Iterates over the names of the values.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(|value| &*value.name)
+    }
+
+    /// Iterates over the names of labels and values, each with its field.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        let labels = self.at_begin.iter().chain(&self.at_end).map(|(name, of)| (&**name, &**of));
+        labels.chain(self.values.iter().map(|value| (&*value.name, &*value.field)))
+    }
+
+    /// Iterates over the fields that are read of the events that begin a period, or of those that end it.
+    fn fields(&self, is_at_end: bool) -> impl Iterator<Item = &str> {
+        let key = self.key.iter().map(move |(begin, end)| if is_at_end { end } else { begin });
+        let labels = if is_at_end { &self.at_end } else { &self.at_begin };
+        let values = self.values.iter().filter(move |value| value.is_at_end == is_at_end);
+        key.chain(labels.iter().map(|(_, field)| field))
+            .chain(values.map(|value| &value.field))
+            .map(|field| &**field)
+    }
+
+    /// Checks that events which pass an expression have the fields that are read of them, if there are such events.
+    fn check_fields(
+        &self,
+        filters: &KernelFilters,
+        traces: &[Arc<Trace>],
+        is_at_end: bool,
+    ) -> Result<(), PeriodError> {
+        let missing = missing_field(filters, traces, self.fields(is_at_end));
+        let Some((field, nearest)) = missing else { return Ok(()) };
+        let period = self.name.clone();
+        Err(PeriodError::Field { period, field, is_at_end, nearest })
     }
 }
 
@@ -165,13 +259,25 @@ impl Periods {
                 return Err(PeriodError::Key(period.name.clone()));
             }
             parents.push(parent);
-            for expression in [&period.begin, &period.end] {
-                KernelFilters::new(expression, traces, environment).map_err(|source| {
-                    PeriodError::Expression { period: period.name.clone(), source }
-                })?;
+            let names: Vec<_> = period.sources().map(|(name, _)| name).collect();
+            if let Some(at) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
+                let (period, name) = (period.name.clone(), names[at].to_owned());
+                return Err(PeriodError::Label { period, name });
+            }
+            for (expression, is_at_end) in [(&period.begin, false), (&period.end, true)] {
+                let filters =
+                    KernelFilters::new(expression, traces, environment).map_err(|source| {
+                        PeriodError::Expression { period: period.name.clone(), source }
+                    })?;
+                period.check_fields(&filters, traces, is_at_end)?;
             }
         }
         Ok(Periods { all: all.into(), parents: parents.into(), environment: environment.clone() })
+    }
+
+    /// Returns the definition with a number.
+    pub(crate) fn get(&self, number: u32) -> Option<&Period> {
+        self.all.get(number as usize)
     }
 
     /// Returns `true` if there are none.
@@ -182,9 +288,9 @@ impl Periods {
     /// Returns a number that differs for other definitions.
     pub(crate) fn checksum(&self) -> u64 {
         let of = |period: &Period| {
-            let Period { name, parent, key, at_begin, at_end, .. } = period;
+            let Period { name, parent, key, at_begin, at_end, values, .. } = period;
             let (begin, end) = (period.begin.text(), period.end.text());
-            format!("{:?}", (name, parent, begin, end, key, at_begin, at_end))
+            format!("{:?}", (name, parent, begin, end, key, at_begin, at_end, values))
         };
         crc32fast::hash(self.all.iter().map(of).collect::<String>().as_bytes()).into()
     }
@@ -197,10 +303,9 @@ pub(crate) fn describe(
     values: &[Value],
     texts: &[Arc<str>],
 ) -> String {
-    let Some(of) = periods.all.get(period as usize) else { return String::new() };
-    let labels = of.at_begin.iter().chain(&of.at_end).map(|(label, _)| label);
+    let Some(of) = periods.get(period) else { return String::new() };
     let mut text = of.name.clone();
-    for (label, value) in labels.zip(values) {
+    for (label, value) in of.labels().zip(values) {
         let value = match value {
             Value::Missing => "?".to_owned(),
             Value::Integer(value) => value.to_string(),

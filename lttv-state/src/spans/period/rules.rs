@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::schema::EventTypeId;
 use ltt_read::{Field, Trace};
 use lttv_context::{EventCall, Handle, Setup, Subscription, TraceContext};
 use lttv_filter::Verdict;
 
 use super::definition::Periods;
+use super::fields::field_of;
 use super::open::{Begun, OpenPeriods, Value};
 use crate::analysis::AFTER_STATE;
 use crate::filter::{KernelFilters, KernelView};
@@ -19,7 +20,7 @@ use crate::spans::threads::ThreadId;
 
 /// The source of a value.
 #[derive(Debug, Clone)]
-enum Source {
+pub(crate) enum Source {
     Cpu,
     Tid,
     Pid,
@@ -39,7 +40,7 @@ struct Rule {
 
 /// A value that has been read from an event.
 #[derive(Debug)]
-enum Read {
+pub(crate) enum Read {
     Value(Value),
     Text(Box<[u8]>),
 }
@@ -59,22 +60,19 @@ pub(crate) struct Found {
 }
 
 impl Source {
-    fn of(trace: &Trace, id: EventTypeId, name: &str) -> Source {
-        let scopes =
-            [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
+    /// Returns the source that a word or the name of a field means in events of a type.
+    pub(crate) fn of(trace: &Trace, id: EventTypeId, name: &str) -> Source {
         match name {
             "cpu" => Source::Cpu,
             "tid" => Source::Tid,
             "pid" => Source::Pid,
             "comm" => Source::Comm,
-            name => {
-                let found = scopes.iter().find_map(|scope| trace.field(id, *scope, name));
-                found.map_or(Source::Missing, Source::Field)
-            }
+            name => field_of(trace, id, name).map_or(Source::Missing, Source::Field),
         }
     }
 
-    fn read(&self, call: &EventCall<'_, '_>, view: &KernelView<'_>) -> Read {
+    /// Reads the value of an event.
+    pub(crate) fn read(&self, call: &EventCall<'_, '_>, view: &KernelView<'_>) -> Read {
         let integer =
             |value: Option<i128>| Read::Value(value.map_or(Value::Missing, Value::Integer));
         match self {

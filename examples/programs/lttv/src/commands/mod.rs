@@ -10,6 +10,7 @@ pub mod chart;
 pub mod compare;
 pub mod completions;
 pub mod convert;
+pub mod counters;
 pub mod critical_path;
 pub mod disk;
 pub mod dump;

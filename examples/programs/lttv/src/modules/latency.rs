@@ -55,6 +55,7 @@ fn tables(host: &mut Host, handle: Attached<LatencyAnalysis>) -> Vec<Table> {
     let choice = Choice {
         families: Vec::new(),
         by: GroupBy::Subject,
+        value: None,
         rows: (host.data.style == Style::Text).then_some(10),
         bins: None,
         has_row_top: false,

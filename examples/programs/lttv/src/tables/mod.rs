@@ -2,6 +2,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod compare;
+pub(crate) mod counters;
 pub(crate) mod disk;
 pub(crate) mod heap;
 pub(crate) mod info;

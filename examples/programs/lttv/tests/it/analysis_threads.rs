@@ -31,15 +31,21 @@ fn traces(folder: &Path) -> Vec<PathBuf> {
     vec![bundled.join("kernel"), bundled.join("legacy"), kernel, damaged]
 }
 
+/// Definitions of periods and counters.
+const WRITES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../definitions/writes.toml");
+
 #[test]
 fn results_are_the_same_in_all_formats() {
     let folder = tempfile::tempdir().expect("a folder");
-    let forms: [&[&str]; 34] = [
+    let forms: [&[&str]; 37] = [
         &["spans"],
         &["why", "--at=+20ms", "--tid=210"],
         &["spans", "--format=json", "--sort=duration", "--limit=20"],
         &["spans", "--format=csv", "--begin=+1ms", "--end=+20ms"],
         &["spans", "--min=1us", "--nested", "--period=p : sched_switch : sched_waking"],
+        &["spans", "--define", WRITES, "--family=period", "--format=csv"],
+        &["counters", "--define", WRITES],
+        &["counters", "--define", WRITES, "--every=1ms", "--begin=+20ms", "--format=json"],
         &["stats"],
         &["stats", "--format=json"],
         &["stats", "--format=csv", "--table=processes"],

@@ -219,3 +219,63 @@ fn tid(name: &str) -> i32 {
         name => name.rsplit(['(', ')']).nth(1).unwrap().parse().unwrap(),
     }
 }
+
+/// The periods of the user are those of `lttv spans`, cut at the begin of the window.
+#[test]
+fn periods_are_those_of_spans() {
+    let folder = tempfile::tempdir().unwrap();
+    let define = concat!(env!("CARGO_MANIFEST_DIR"), "/../../definitions/writes.toml");
+    for (name, window) in
+        [("whole.json", &[][..]), ("part.json", &["--begin=1795233416.43", "--end=1795233416.56"])]
+    {
+        let args = [&["--to", "perfetto", "--define", define], window].concat();
+        let file = converted(folder.path(), name, &args);
+        let json: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let zero: i64 = json["otherData"]["zero_ns"].as_str().unwrap().parse().unwrap();
+        let mut slices: BTreeMap<i64, (i64, Option<i64>, String, Track, Value)> = BTreeMap::new();
+        for event in json["traceEvents"].as_array().unwrap() {
+            let (kind, id) = (event["ph"].as_str().unwrap(), event["id"].as_i64());
+            let time = || zero + ns(&event["ts"]);
+            match kind {
+                "b" => {
+                    assert_eq!(event["cat"], "write");
+                    let name = event["name"].as_str().unwrap().to_owned();
+                    let track = (event["pid"].as_i64().unwrap(), event["tid"].as_i64().unwrap());
+                    let slice = (time(), None, name, track, event["args"].clone());
+                    assert!(slices.insert(id.unwrap(), slice).is_none());
+                }
+                "e" => slices.get_mut(&id.unwrap()).unwrap().1 = Some(time()),
+                _ => {}
+            }
+        }
+        let mut found: Vec<_> = slices.into_values().map(|of| format!("{of:?}")).collect();
+        let args = ["spans", "--no-cache", "--format=json", "--family=period", "--define", define];
+        let args = [&args[..], window].concat();
+        let run = crate::support::run(
+            &crate::support::lttv(),
+            &args,
+            Some(&kernel()),
+            std::time::Duration::from_secs(60),
+        );
+        let text = String::from_utf8(run.stdout).unwrap();
+        let spans = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let begin = match window.is_empty() {
+            true => i64::MIN,
+            false => 1_795_233_416_430_000_000,
+        };
+        let mut expected: Vec<_> = spans
+            .map(|span| {
+                let number = |name: &str| span[name].as_i64();
+                let end = number("end").filter(|_| span["completeness"] != "no-end");
+                let track = (number("pid").unwrap(), number("tid").unwrap());
+                let name = span["name"].as_str().unwrap().to_owned();
+                let begin = number("begin").unwrap().max(begin);
+                format!("{:?}", (begin, end, name, track, span["values"].clone()))
+            })
+            .collect();
+        found.sort();
+        expected.sort();
+        assert!(found.len() > 10, "{name}: {}", found.len());
+        assert_eq!(found, expected, "{name}");
+    }
+}

@@ -17,7 +17,8 @@ fn lttv(args: &[&str], trace: &Path) -> Run {
 /// A member that occurs twice is lost by parsers, so the text is read.
 #[test]
 fn each_table_has_a_name_of_its_own_in_json() {
-    for command in ["latency", "stats", "usage", "irq", "disk", "wait", "calls", "info"] {
+    for command in ["latency", "counters", "stats", "usage", "irq", "disk", "wait", "calls", "info"]
+    {
         let run = lttv(&[command, "--format=json"], KERNEL.as_ref());
         let text = String::from_utf8(run.stdout).expect("UTF-8");
         let members = text.lines().filter(|line| line.starts_with("  \""));

@@ -197,12 +197,14 @@ fn every_command_ends_with_the_losses_of_its_window() {
     lossy::kernel_trace(&trace);
     let lttv =
         |args: &[&str]| support::run(&support::lttv(), args, Some(&trace), Duration::from_secs(60));
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 9] = [
         &["dump"],
         &["stats"],
         &["wait"],
         &["irq"],
         &["disk"],
+        &["counters"],
+        &["chart", "counters"],
         &["chart", "usage"],
         &["run", "-m", "textDump", "-t"],
     ];
@@ -221,7 +223,7 @@ fn every_command_ends_with_the_losses_of_its_window() {
         assert_eq!(run.status, Some(0), "{command:?}");
         assert!(!run.stderr.contains("lost"), "{command:?}: {}", run.stderr);
     }
-    for command in ["info", "stats", "wait", "irq", "disk"] {
+    for command in ["info", "stats", "wait", "irq", "disk", "counters"] {
         let run = lttv(&[command, "--format=json"]);
         let found: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
         let losses = found["losses"].as_array().unwrap_or_else(|| panic!("{command}: {found}"));

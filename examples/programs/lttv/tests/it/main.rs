@@ -26,6 +26,7 @@ mod convert_perfetto;
 mod convert_perfetto_threads;
 mod convert_shared;
 mod convert_windows;
+mod counters;
 mod critical_path;
 mod ctf2_rules;
 mod dump;

@@ -19,8 +19,9 @@ const SIGINT: i32 = 2;
 const SOON: Duration = Duration::from_secs(5);
 
 /// The programs: arguments before those of all.
-const COMMANDS: [&[&str]; 7] = [
+const COMMANDS: [&[&str]; 8] = [
     &["spans"],
+    &["counters"],
     &["dump", "--count", "--filter", r#"event.name =~ "*_*w*" && next_comm != "nobody""#],
     &["dump"],
     &["stats"],

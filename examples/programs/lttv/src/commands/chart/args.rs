@@ -41,6 +41,11 @@ Examples:
 The durations are those of `lttv latency` with the same options: `--table histogram` has the numbers of the
 distributions, and `--every LENGTH` figures over time. `lttv spans` lists single ones.";
 
+const COUNTERS_EXAMPLES: &str = "\
+Examples:
+  lttv chart counters -o counters.html TRACE
+  lttv chart counters --define cpu-frequency -o frequency.svg TRACE";
+
 const FLAME_EXAMPLES: &str = "\
 Examples:
   lttv chart flame -o cpu.svg perf.data
@@ -83,6 +88,12 @@ pub enum Kind {
     /// powers of two of ns; the colour tells how many ended there. The bars at the right add them up.
     #[command(after_help = LATENCY_EXAMPLES)]
     Latency(LatencyChartArgs),
+    /// Draw numeric fields of events over time, such as frequencies of CPUs
+    ///
+    /// They are those of `lttv counters`, which tells how to define them. In each column of pixels the
+    /// curve covers the values of its time.
+    #[command(after_help = COUNTERS_EXAMPLES)]
+    Counters(CountersChartArgs),
     /// Draw the flame graph of samples, calls of functions or waits, or write their stacks
     ///
     /// A frame is as wide as the weight of the stacks with it and the frames below it: the time of calls and
@@ -177,6 +188,36 @@ impl LatencyChartArgs {
         ];
         Family::LATENCIES.into_iter().filter(|family| !again.contains(family)).collect()
     }
+}
+
+/// The arguments of `lttv chart counters`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct CountersChartArgs {
+    /// The traces and the window.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The form of the chart.
+    #[command(flatten)]
+    pub page: PageArgs,
+
+    /// A window in seconds.
+    #[command(flatten)]
+    pub seconds: SecondsArgs,
+
+    /// Draw the counters that a TOML file defines; or cpu-frequency, memory or markers, which need no
+    /// file [default: these]; may be repeated
+    #[arg(long, value_name = "FILE|NAME")]
+    pub define: Vec<String>,
+
+    /// Draw the N series with the most events
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+
+    /// Width of the picture in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1200,
+        value_parser = clap::value_parser!(u32).range(400..=10_000))]
+    pub pixels: u32,
 }
 
 /// The arguments of `lttv chart flame`.

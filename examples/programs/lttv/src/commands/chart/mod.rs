@@ -2,6 +2,7 @@
 
 mod args;
 mod axis;
+mod counters;
 mod flame;
 mod flow;
 mod hatch;
@@ -23,8 +24,8 @@ use lttv_common::text::output::Output;
 use lttv_context::Traceset;
 
 pub use args::{
-    ChartArgs, ChartFormat, FlameArgs, FlameFormat, FlowArgs, FramesBelow, Kind, LatencyChartArgs,
-    PageArgs, SecondsArgs, UsageArgs,
+    ChartArgs, ChartFormat, CountersChartArgs, FlameArgs, FlameFormat, FlowArgs, FramesBelow, Kind,
+    LatencyChartArgs, PageArgs, SecondsArgs, UsageArgs,
 };
 
 /// Draws a chart.
@@ -37,12 +38,17 @@ pub use args::{
 /// written.
 pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     match &args.kind {
-        Kind::Flow(args) => states(&args.input, &args.page, report, |format, of, report| {
+        Kind::Flow(args) => of_all(&args.input, &args.page, true, report, |format, of, report| {
             flow::draw(args, format, &of.traceset, of.times.clock_text().as_deref(), report)
         }),
-        Kind::Usage(args) => states(&args.input, &args.page, report, |format, of, report| {
+        Kind::Usage(args) => of_all(&args.input, &args.page, true, report, |format, of, report| {
             usage::draw(args, format, &of.traceset, of.times.clock_text().as_deref(), report)
         }),
+        Kind::Counters(args) => {
+            of_all(&args.input, &args.page, false, report, |format, of, report| {
+                counters::draw(args, format, &of.traceset, of.times.clock_text().as_deref(), report)
+            })
+        }
         Kind::Latency(args) => latency::draw(args, report),
         Kind::Flame(args) => flame::draw(args, report),
     }
@@ -57,10 +63,11 @@ pub fn flame(args: &FlameArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     flame::draw(args, report)
 }
 
-/// Draws a chart of states, which follows all events of traces of a kernel.
-fn states(
+/// Draws a chart that follows all events, of traces of a kernel only if it shows states.
+fn of_all(
     input: &InputArgs,
     page: &PageArgs,
+    has_states: bool,
     report: &mut Report,
     draw: impl FnOnce(ChartFormat, &Corrected, &mut Report) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
@@ -70,7 +77,9 @@ fn states(
     if let Some(path) = &page.output {
         inputs::refuse(path, corrected.traceset.traces(), &[])?;
     }
-    if let Err(error) = kernel_trace::require(&corrected.traceset, &kernel_trace::CHART) {
+    if has_states
+        && let Err(error) = kernel_trace::require(&corrected.traceset, &kernel_trace::CHART)
+    {
         write(page, &page::notice(format, &error.to_string()))?;
         report.error(error);
         return Ok(());

@@ -40,6 +40,11 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FORMAT", value_enum, help_heading = "Output")]
     pub to: Option<Target>,
 
+    /// With --to=perfetto also show the periods that a TOML file defines; or cpu-idle, locks, net-transmit or
+    /// ros2-callbacks, which need no file; may be repeated
+    #[arg(long, value_name = "FILE|NAME", help_heading = "Output")]
+    pub define: Vec<String>,
+
     /// Keep only events of these types; `*` stands for any text
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Selection")]
     pub events: Vec<String>,
@@ -201,6 +206,9 @@ impl ConvertArgs {
     /// If there is one.
     pub fn refuse_without_effect(&self) -> Result<(), Usage> {
         if self.to != Some(Target::Perfetto) {
+            if !self.define.is_empty() {
+                return Err(Usage::new("--define has a use with --to=perfetto only"));
+            }
             return match self.with_statedump && !self.dumps_state() {
                 true => Err(Usage::new(
                     "--with-statedump has no use without --begin, --timerange or --split: the \

@@ -23,8 +23,10 @@ use std::sync::atomic::AtomicBool;
 use ltt_read::Trace;
 use ltt_read::writer::StagedDirectory;
 use lttv_context::{EventCall, Handle, Traceset};
+use lttv_filter::Environment;
 use lttv_state::filter::{KernelFilters, KernelView};
 use lttv_state::kernel::KernelState;
+use lttv_state::spans::SpanSettings;
 
 pub use args::{ConvertArgs, CpuRange, Size, Split, Target as Format};
 
@@ -35,6 +37,8 @@ use lttv_common::losses::Losses;
 use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_common::time::{Times, Window};
 use output::Part;
+
+use super::periods::PeriodArgs;
 use selection::Wanted;
 use target::Target;
 
@@ -80,11 +84,18 @@ pub fn run(args: &ConvertArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let (cancel, threads) = (cancel::on_interrupt()?, args.input.threads_or_all(report));
     let anonymiser = args.anonymise.then(Anonymiser::default);
     if args.to == Some(Format::Perfetto) {
+        let definitions = PeriodArgs { define: args.define.clone(), ..PeriodArgs::default() };
+        let definitions = definitions.definitions()?;
+        let environment = Environment::new().in_zone(args.input.zone());
+        let periods = SpanSettings::new()
+            .periods(definitions.periods.clone(), traces, &environment)
+            .map_err(|error| definitions.wrong(&error))?;
+        let periods = Some(periods).filter(|_| !definitions.periods.is_empty());
         inputs::refuse(&args.output, traces, &[])?;
         let targets = Vec::new();
         let conversion =
             Conversion { args, wanted, targets, filters, anonymiser, cancel, threads, traceset };
-        let written = perfetto::write(&conversion, &args.output, window, report)?;
+        let written = perfetto::write(&conversion, &args.output, window, periods, report)?;
         if written.untimed > 0 {
             let events = plural(written.untimed, "event");
             report.warning(format_args!("{events} left out, since they have no times"));

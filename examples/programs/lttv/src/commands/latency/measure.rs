@@ -8,7 +8,7 @@ use lttv_common::cache::CacheArgs;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 use lttv_filter::Environment;
-use lttv_state::latency::{Family, Settings};
+use lttv_state::latency::{Family, Period, Settings};
 use lttv_state::spans::SpanFilter;
 
 use crate::commands::analysis::Analysis;
@@ -47,6 +47,8 @@ pub(crate) struct Measured {
     pub(crate) settings: Settings,
     /// `true` if only the durations that pass a condition are measured.
     pub(crate) is_selected: bool,
+    /// The periods that are measured.
+    pub(crate) periods: Vec<Period>,
 }
 
 impl MeasureArgs {
@@ -67,26 +69,26 @@ impl MeasureArgs {
         report: &mut Report,
     ) -> Result<Measured, Box<dyn Error>> {
         let condition = self.selection.condition_with_durations(input)?;
-        let periods = self.periods.periods()?;
+        let definitions = self.periods.definitions()?;
+        let periods = &definitions.periods;
         let needs = periods.is_empty().then_some(&kernel_trace::LATENCY);
         let analysis = Analysis::open(input, Some(&self.cache), report, needs)?;
         let environment = Environment::new().in_zone(input.zone());
         let settings = Settings::new()
             .families(Family::LATENCIES.into_iter().chain(self.families()))
-            .periods(periods, analysis.traceset.traces(), &environment)
-            .map_err(|error| {
-                Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error)))
-            })?;
+            .periods(periods.clone(), analysis.traceset.traces(), &environment)
+            .map_err(|error| definitions.wrong(&error))?;
         let is_selected = condition.is_some();
         let settings = match condition {
             Some(condition) => {
-                let filter = SpanFilter::new(&condition, &analysis.traceset, &environment)
-                    .map_err(|error| Usage::filter("--filter:", &error))?;
+                let filter =
+                    SpanFilter::with_periods(&condition, &analysis.traceset, periods, &environment)
+                        .map_err(|error| Usage::filter("--filter:", &error))?;
                 settings.select(filter, &analysis.traceset)
             }
             None => settings,
         };
-        Ok(Measured { analysis, settings, is_selected })
+        Ok(Measured { analysis, settings, is_selected, periods: definitions.periods })
     }
 }
 

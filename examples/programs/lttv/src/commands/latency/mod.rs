@@ -1,13 +1,13 @@
 //! `lttv latency`: how long threads wait for CPUs, and system calls, interrupts, disk requests and
 //! periods take.
 
+mod by;
 mod measure;
 
 use std::error::Error;
 use std::time::Duration;
 
 use crate::tables::latency::{self as tables, Choice};
-use clap::ValueEnum;
 use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::args::Common;
 use lttv_common::report::Report;
@@ -15,6 +15,8 @@ use lttv_common::table::{Format, Table};
 use lttv_common::time::parse_length;
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, TraceLatency};
 
+use self::by::ByParser;
+pub use self::by::{By, Division};
 pub(super) use self::measure::{MeasureArgs, Measured, whole};
 use super::every::check_count;
 
@@ -48,7 +50,8 @@ values periods are grouped, of the first event and, after a colon, of the second
 there are the words cpu, tid, pid and comm.
 
 A file has a table [[span]] for each period, with name, begin, end, and perhaps parent, key = [\"FIELD\",
-\"FIELD=FIELD AT END\"], labels-at-begin = [\"LABEL=FIELD\"] and labels-at-end.";
+\"FIELD=FIELD AT END\"], labels-at-begin = [\"LABEL=FIELD\"], labels-at-end, values-at-begin and values-at-end.
+Labels group periods; values are numbers of single ones.";
 
 /// Show how long threads wait for CPUs, and system calls, interrupts, disks and periods take
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -61,10 +64,10 @@ pub struct LatencyArgs {
     #[command(flatten)]
     pub measure: MeasureArgs,
 
-    /// Divide the figures of a family by this [default: name]; with --table top or histogram also the
+    /// Divide the figures of a family by this, or by a label or value of periods [default: name]; with --table top or histogram also the
     /// longest ones and the distribution
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub by: Option<Division>,
+    #[arg(long, value_name = "WHAT|LABEL|VALUE", value_parser = ByParser)]
+    pub by: Option<By>,
 
     /// Show at most this many rows and longest durations of each family, 0 for all [default: 10; with
     /// --format json and csv all rows and the 100 longest]
@@ -78,42 +81,6 @@ pub struct LatencyArgs {
     /// Show the figures of each interval of this length, such as 100ms
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     pub every: Option<u64>,
-}
-
-/// The division of the figures of a family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Division {
-    /// The name: of the system call, interrupt, disk, file, futex or period; the priority
-    Name,
-    /// The thread
-    Thread,
-    /// The process
-    Process,
-    /// Both thread and name
-    Both,
-    /// The file of system calls
-    File,
-    /// The CPU on which the durations ended
-    Cpu,
-    /// The bytes that system calls and disk requests moved, between powers of two
-    Size,
-    /// The result of system calls: 0 for success, or the error
-    Result,
-}
-
-impl From<Division> for GroupBy {
-    fn from(division: Division) -> Self {
-        match division {
-            Division::Name => GroupBy::Subject,
-            Division::Thread => GroupBy::Thread,
-            Division::Process => GroupBy::Process,
-            Division::Both => GroupBy::ThreadAndSubject,
-            Division::File => GroupBy::File,
-            Division::Cpu => GroupBy::Cpu,
-            Division::Size => GroupBy::Size,
-            Division::Result => GroupBy::Result,
-        }
-    }
 }
 
 /// The number of rows in text, unless another one is given.
@@ -130,11 +97,18 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let input = &args.common.input;
     let is_text = args.common.format.format == Format::Text;
     let usual_top = if is_text { USUAL_ROWS } else { USUAL_TOP };
-    let mut choice = args.choice();
-    let Measured { mut analysis, settings, is_selected } = args.measure.open(input, report)?;
+    let Measured { mut analysis, settings, is_selected, periods } =
+        args.measure.open(input, report)?;
+    let (by, value) =
+        args.by.as_ref().map_or(Ok((GroupBy::Subject, None)), |by| by.resolve(&periods))?;
+    let mut choice = args.choice(by, value);
     let settings = settings
         .top(args.top.map_or(usual_top, |top| if top == 0 { usize::MAX } else { top }))
         .divide(choice.by);
+    let settings = match &choice.value {
+        Some((name, _)) => settings.divide_by_value(name),
+        None => settings,
+    };
     let settings = if choice.has_row_top { settings.top_of_rows() } else { settings };
     choice.is_selected = is_selected;
     choice.has_traces = analysis.spans().count() > 1;
@@ -167,7 +141,7 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
 }
 
 impl LatencyArgs {
-    fn choice(&self) -> Choice {
+    fn choice(&self, by: GroupBy, value: Option<(String, bool)>) -> Choice {
         let is_text = self.common.format.format == Format::Text;
         let usual_rows = is_text.then_some(USUAL_ROWS);
         let of_rows = |table: &str| {
@@ -175,7 +149,8 @@ impl LatencyArgs {
         };
         Choice {
             families: self.measure.families(),
-            by: self.by.unwrap_or(Division::Name).into(),
+            by,
+            value,
             rows: self.top.or(usual_rows).filter(|rows| *rows > 0),
             bins: self.bins,
             has_row_top: of_rows("top"),

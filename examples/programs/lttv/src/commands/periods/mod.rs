@@ -1,10 +1,13 @@
-//! The options that define periods.
+//! The options that define periods, and definitions of periods and counters in files.
 
 mod definitions;
 
+use std::collections::HashMap;
+
 use lttv_common::report::Usage;
 use lttv_filter::Expression;
-use lttv_state::latency::Period;
+use lttv_state::counters::{Counter, CounterError};
+use lttv_state::latency::{Period, PeriodError};
 
 /// The options that define periods.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -27,6 +30,83 @@ pub struct PeriodArgs {
     pub period_captures: Vec<String>,
 }
 
+/// The definitions of periods and counters, with their places in files.
+#[derive(Debug, Default)]
+pub(crate) struct Definitions {
+    /// The periods.
+    pub(crate) periods: Vec<Period>,
+    /// The beginnings of messages about a period, or about a field that it names.
+    places: HashMap<(String, Option<String>), String>,
+    /// The counters.
+    pub(crate) counters: Vec<Counter>,
+    /// The beginnings of messages about a counter, or about a field or label of it.
+    counter_places: HashMap<(String, Option<String>), String>,
+}
+
+/// Returns the definitions of counters in files, or those that come with the program if there are no files.
+///
+/// # Errors
+///
+/// If a file cannot be read, is wrong, or has no counters.
+pub(crate) fn counters_of(files: &[String]) -> Result<Definitions, Usage> {
+    let mut all = Definitions::default();
+    let own = || definitions::counters_of_the_program().map(str::to_owned).collect();
+    let files = if files.is_empty() { own() } else { files.to_vec() };
+    for file in &files {
+        let before = all.counters.len();
+        definitions::add(file, &mut all)?;
+        if all.counters.len() == before {
+            return Err(Usage::new(format_args!(
+                "--define: {file}: there is no [[counter]]; `lttv spans` shows each [[span]]"
+            )));
+        }
+    }
+    Ok(all)
+}
+
+impl Definitions {
+    /// Returns the message about a counter that does not fit the traces.
+    pub(crate) fn wrong_counter(&self, error: &CounterError) -> Usage {
+        let (counter, part) = match error {
+            CounterError::Field { counter, field, .. } => (counter, Some(field.clone())),
+            CounterError::Label { counter, label } => (counter, Some(label.clone())),
+            CounterError::Twice(counter) | CounterError::Expression { counter, .. } => {
+                (counter, None)
+            }
+            other => return Usage::new(format_args!("--define: {}", ltt_read::ErrorChain(other))),
+        };
+        let place = self.counter_places.get(&(counter.clone(), part));
+        let place = place.map_or("--define:", |place| place);
+        match error {
+            CounterError::Expression { source, .. } => {
+                Usage::filter(&format!("{place} the expression of `{counter}`"), source)
+            }
+            error => Usage::new(format_args!("{place} {}", ltt_read::ErrorChain(error))),
+        }
+    }
+
+    /// Returns the message about a definition that does not fit the traces.
+    pub(crate) fn wrong(&self, error: &PeriodError) -> Usage {
+        let (period, field) = match error {
+            PeriodError::Twice(period) | PeriodError::Key(period) => (period, None),
+            PeriodError::Field { period, field, .. } => (period, Some(field.clone())),
+            PeriodError::Label { period, name } => (period, Some(name.clone())),
+            PeriodError::Parent { period, .. } | PeriodError::Expression { period, .. } => {
+                (period, None)
+            }
+            other => return Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(other))),
+        };
+        let place = self.places.get(&(period.clone(), field));
+        let place = place.map_or("--period:", |place| place);
+        match error {
+            PeriodError::Expression { source, .. } => {
+                Usage::filter(&format!("{place} an expression of `{period}`"), source)
+            }
+            error => Usage::new(format_args!("{place} {}", ltt_read::ErrorChain(error))),
+        }
+    }
+}
+
 impl PeriodArgs {
     /// Returns the definitions of the periods.
     ///
@@ -34,11 +114,18 @@ impl PeriodArgs {
     ///
     /// If an option has another form, if a file cannot be read or is wrong, if an expression is wrong, or if a
     /// key or captures name no period.
-    pub(crate) fn periods(&self) -> Result<Vec<Period>, Usage> {
-        let mut periods = Vec::new();
+    pub(crate) fn definitions(&self) -> Result<Definitions, Usage> {
+        let mut all = Definitions::default();
         for file in &self.define {
-            periods.extend(definitions::periods(file)?);
+            let before = all.periods.len();
+            definitions::add(file, &mut all)?;
+            if all.periods.len() == before {
+                return Err(Usage::new(format_args!(
+                    "--define: {file}: there is no [[span]]; `lttv counters` shows each [[counter]]"
+                )));
+            }
         }
+        let periods = &mut all.periods;
         for text in &self.period {
             let [name, begin, end] = parts(text)[..] else {
                 return Err(Usage::new(format_args!(
@@ -58,7 +145,7 @@ impl PeriodArgs {
                 return Err(Usage::new(format_args!("--period-key: `{text}` is not NAME : FIELD")));
             };
             let fields = pairs(fields);
-            change(&mut periods, "--period-key", name, |period| {
+            change(periods, "--period-key", name, |period| {
                 fields.iter().fold(period, |period, (begin, end)| period.key(*begin, *end))
             })?;
         }
@@ -71,7 +158,7 @@ impl PeriodArgs {
             };
             let at = |at: usize| parts.get(at).map_or(Vec::new(), |fields| pairs(fields));
             let (begin, end) = (at(1), at(2));
-            change(&mut periods, "--period-captures", name, |period| {
+            change(periods, "--period-captures", name, |period| {
                 let period = begin
                     .iter()
                     .fold(period, |period, (label, field)| period.capture_at_begin(*label, *field));
@@ -79,7 +166,7 @@ impl PeriodArgs {
                     .fold(period, |period, (label, field)| period.capture_at_end(*label, *field))
             })?;
         }
-        Ok(periods)
+        Ok(all)
     }
 }
 
@@ -145,10 +232,10 @@ mod tests {
             period_key: vec![key.to_owned()],
             ..PeriodArgs::default()
         };
-        assert!(args("a : b : c", "a : id").periods().is_ok());
+        assert!(args("a : b : c", "a : id").definitions().is_ok());
         for (period, key) in [("a : b", "a : id"), ("a : b : c", "b : id"), ("a : = : c", "a : id")]
         {
-            assert!(args(period, key).periods().is_err(), "{period} {key}");
+            assert!(args(period, key).definitions().is_err(), "{period} {key}");
         }
     }
 }

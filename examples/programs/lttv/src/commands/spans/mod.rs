@@ -35,24 +35,27 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     args.refuse_without_effect()?;
     let input = &args.input;
     let condition = args.selection.condition(input)?;
-    let periods = args.periods.periods()?;
+    let definitions = args.periods.definitions()?;
+    let periods = &definitions.periods;
     let needs = periods.is_empty().then_some(&kernel_trace::SPANS);
     let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
     // The reader of events needs the traces while the analysis reads them.
     let traceset = analysis.traceset.clone();
     let environment = Environment::new().in_zone(input.zone());
-    let filter = condition.map(|of| SpanFilter::new(&of, &traceset, &environment)).transpose();
+    let filter = condition
+        .map(|of| SpanFilter::with_periods(&of, &traceset, periods, &environment))
+        .transpose();
     let filter = filter.map_err(|error| Usage::filter("--filter:", &error))?;
     let settings = SpanSettings::new()
         .families(args.families())
         .min(args.selection.durations.min.unwrap_or(0))
         .max(args.selection.durations.max.unwrap_or(u64::MAX))
-        .periods(periods, traceset.traces(), &environment)
-        .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
+        .periods(periods.clone(), traceset.traces(), &environment)
+        .map_err(|error| definitions.wrong(&error))?;
     let out = args.output.open(traceset.traces())?;
     let form = match args.format {
         Format::Text => Form::Lines(Box::new(lines(args, traceset.traces()))),
-        Format::Csv => Form::Csv(Csv::default()),
+        Format::Csv => Form::Csv(Csv::new(periods)),
         Format::Json => Form::Json(Json::default()),
     };
     let out = out.escaping(match args.format {

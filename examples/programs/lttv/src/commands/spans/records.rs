@@ -7,7 +7,9 @@ use ltt_read::{Event, Value};
 use lttv_common::table::is_formula;
 use lttv_common::text::output::Output;
 use lttv_state::kernel::NameId;
-use lttv_state::spans::{SpanThread, Waker, error_name, path_of, write_arguments};
+use lttv_state::spans::{
+    Period, PeriodValue, SpanThread, Waker, error_name, path_of, write_arguments,
+};
 use serde_json::{Map, json};
 
 use super::shown::Shown;
@@ -36,8 +38,10 @@ const COLUMNS: [&str; 19] = [
 ];
 
 /// Writes a line for each span, after one with the names of the columns.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Csv {
+    /// The labels and values of periods, each with the name of the period.
+    values: Vec<(String, String)>,
     has_head: bool,
     row: Vec<u8>,
     text: String,
@@ -50,12 +54,25 @@ pub(super) struct Json {
 }
 
 impl Csv {
+    /// Creates lines with a column for each label and value of some periods.
+    pub(super) fn new(periods: &[Period]) -> Self {
+        let values = periods.iter().flat_map(|period| {
+            let names = period.labels().chain(period.values());
+            names.map(|name| (period.name().to_owned(), name.to_owned()))
+        });
+        Csv { values: values.collect(), has_head: false, row: Vec::new(), text: String::new() }
+    }
+
     /// Writes the names of the columns, if they have not been written.
     pub(super) fn head(&mut self, out: &mut Output) -> io::Result<()> {
         if std::mem::replace(&mut self.has_head, true) {
             return Ok(());
         }
-        writeln!(out, "{}", COLUMNS.join(","))
+        let Csv { values, row, .. } = self;
+        row.clear();
+        COLUMNS.iter().for_each(|name| cell(row, name));
+        values.iter().for_each(|(period, name)| cell(row, &format!("{period}.{name}")));
+        end_row(row, out)
     }
 
     pub(super) fn write(
@@ -65,7 +82,7 @@ impl Csv {
     ) -> io::Result<()> {
         self.head(out)?;
         let (span, names) = (shown.span, shown.names);
-        let Csv { row, text, .. } = self;
+        let Csv { values, row, text, .. } = self;
         row.clear();
         number(row, span.begin.as_ns());
         number(row, span.end.as_ns());
@@ -119,10 +136,27 @@ impl Csv {
         cell(row, text);
         cell(row, ends[0]);
         cell(row, ends[1]);
-        row.pop();
-        row.push(b'\n');
-        out.write_all(row)
+        if !values.is_empty() {
+            let own = shown.reader.period_values(span, names);
+            let period = names.period(span).map_or("", |period| period.name());
+            for (of, name) in values.iter() {
+                let found = own.iter().find(|(own, _)| of == period && own == name);
+                match found.and_then(|(_, value)| value.as_ref()) {
+                    Some(PeriodValue::Text(text)) => cell(row, text),
+                    Some(value) => number(row, value),
+                    None => cell(row, ""),
+                }
+            }
+        }
+        end_row(row, out)
     }
+}
+
+/// Writes a row whose last cell has been added.
+fn end_row(row: &mut Vec<u8>, out: &mut Output) -> io::Result<()> {
+    row.pop();
+    row.push(b'\n');
+    out.write_all(row)
 }
 
 fn number(row: &mut Vec<u8>, number: impl std::fmt::Display) {
@@ -184,7 +218,10 @@ pub(super) fn object(shown: &mut Shown<'_, '_, '_>) -> serde_json::Value {
     }
     let mut events = events.into_iter();
     let name = shown.name();
-    json!({
+    let values = shown.reader.period_values(span, names).into_iter();
+    let values: Map<_, _> =
+        values.map(|(name, value)| (name.to_owned(), value_of_period(value))).collect();
+    let mut object = json!({
         "begin": span.begin.as_ns(),
         "end": span.end.as_ns(),
         "duration": span.duration(),
@@ -202,7 +239,24 @@ pub(super) fn object(shown: &mut Shown<'_, '_, '_>) -> serde_json::Value {
         "trace": trace.map(|trace| trace.path().display().to_string()),
         "begin_event": events.next().flatten(),
         "end_event": events.next().flatten(),
-    })
+    });
+    if !values.is_empty() {
+        object["values"] = serde_json::Value::Object(values);
+    }
+    object
+}
+
+/// Returns a label or value of a period.
+fn value_of_period(value: Option<PeriodValue<'_>>) -> serde_json::Value {
+    match value {
+        Some(PeriodValue::Integer(value)) => {
+            let signed = i64::try_from(value).map(|value| json!(value));
+            signed.unwrap_or_else(|_| json!(u64::try_from(value).ok()))
+        }
+        Some(PeriodValue::Float(value)) => value_of(&Value::Float(value)),
+        Some(PeriodValue::Text(text)) => json!(text),
+        _ => serde_json::Value::Null,
+    }
 }
 
 /// Returns the fields of an event's payload.

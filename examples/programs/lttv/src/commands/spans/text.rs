@@ -184,7 +184,14 @@ fn what(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
             waker(shown, line);
         }
         Family::Preemption => line.push_str("wait for a CPU, preempted"),
-        Family::Period => line.push_str(&escape::name(&names.label(span))),
+        Family::Period => {
+            line.push_str(&escape::name(&names.label(span)));
+            let labels = names.period(span).map_or(0, |period| period.labels().count());
+            for (name, value) in shown.reader.period_values(span, names).into_iter().skip(labels) {
+                let value = value.map_or("?".to_owned(), |value| value.to_string());
+                let _ = write!(line, " {}={value}", escape::name(name));
+            }
+        }
         family => {
             let _ = write!(line, "{} {}", family.key(), escape::name(&names.label(span)));
             let is_request = names.operation(span).is_some();

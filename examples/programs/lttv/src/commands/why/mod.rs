@@ -139,17 +139,20 @@ pub fn run(args: &WhyArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         ..InputArgs::default()
     };
     let condition = args.selection.condition_with_durations(&input)?;
-    let periods = args.periods.periods()?;
+    let definitions = args.periods.definitions()?;
+    let periods = &definitions.periods;
     let mut analysis = Analysis::open(&input, Some(&args.cache), report, Some(&kernel_trace::WHY))?;
     let traceset = analysis.traceset.clone();
     let at = time(&args.at, &Times::new(input.zone(), traceset.traces()))?;
     let environment = Environment::new().in_zone(input.zone());
-    let filter = condition.map(|of| SpanFilter::new(&of, &traceset, &environment)).transpose();
+    let filter = condition
+        .map(|of| SpanFilter::with_periods(&of, &traceset, periods, &environment))
+        .transpose();
     let filter = filter.map_err(|error| Usage::filter("--filter:", &error))?;
     let settings = SpanSettings::new()
         .families(args.families())
-        .periods(periods, traceset.traces(), &environment)
-        .map_err(|error| Usage::new(format_args!("--period: {}", ErrorChain(&error))))?;
+        .periods(periods.clone(), traceset.traces(), &environment)
+        .map_err(|error| definitions.wrong(&error))?;
     let lines = || Lines::new(input.zone(), traceset.traces());
     let threads = input.threads_or_all(report);
     let span = find::span_at(&mut analysis, at, (&settings, filter.as_ref()), &lines, threads)?;

@@ -1,6 +1,8 @@
 //! The columns that tell what the durations of a row have in common.
 
-use lttv_common::table::Declaration;
+use std::ops::Range;
+
+use lttv_common::table::{Cell, Declaration};
 use lttv_state::latency::{GroupBy, PartOf, Row, TraceLatency};
 use nix::errno::Errno;
 
@@ -59,6 +61,7 @@ pub(super) fn with_key<'r, R>(
                 PartOf::Size(bytes) => Some(bytes.end),
                 _ => None,
             }),
+        GroupBy::Value => with_value(table, choice, part),
         GroupBy::Result => table.text("result", "RESULT", |row| match part(row)? {
             PartOf::Result(None) => Some("0".to_owned()),
             PartOf::Result(Some(error)) => Some(error_text(*error)),
@@ -66,6 +69,32 @@ pub(super) fn with_key<'r, R>(
         }),
         _ => table,
     }
+}
+
+/// Adds the columns of a label or value of periods.
+fn with_value<'r, R>(
+    table: Declaration<'r, R>,
+    choice: &Choice,
+    part: impl Fn(&'r R) -> Option<&'r PartOf>,
+) -> Declaration<'r, R> {
+    let (name, is_label) = choice.value.as_ref().map_or(("", false), |(name, of)| (&**name, *of));
+    let title = name.to_uppercase();
+    if is_label {
+        return table.text("label", title, |row| match part(row)? {
+            PartOf::Label(text) => Some(text.to_string()),
+            PartOf::Others => Some("others".to_owned()),
+            _ => None,
+        });
+    }
+    let bound = |row, of: fn(&Range<i128>) -> i128| match part(row)? {
+        PartOf::Value(values) => Some(Cell::Integer(of(values))),
+        _ => None,
+    };
+    table.integer("value_from", format!("{title} FROM"), |row| bound(row, |of| of.start)).integer(
+        "value_below",
+        "BELOW",
+        |row| bound(row, |of| of.end),
+    )
 }
 
 /// Returns the name of an error, such as `ENOENT`, or its number.

@@ -21,6 +21,8 @@ pub(crate) struct Choice {
     pub families: Vec<Family>,
     /// The division of the figures.
     pub by: GroupBy,
+    /// The label or value of periods that divides the figures, with `true` if it is a label.
+    pub value: Option<(String, bool)>,
     /// The maximum number of rows of a family; `None` for all.
     pub rows: Option<usize>,
     /// The number of equal bins of histograms; `None` for bins between powers of two.

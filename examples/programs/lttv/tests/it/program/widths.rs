@@ -4,8 +4,11 @@ use std::ffi::OsStr;
 
 use super::{KERNEL, UST, assert_refused, lttv, lttv_with, text};
 
+/// Definitions of periods and counters.
+const WRITES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../definitions/writes.toml");
+
 /// Commands that print all of their tables.
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 19] = [
     &["info"],
     &["info", "--events"],
     &["stats"],
@@ -21,6 +24,8 @@ const COMMANDS: [&[&str]; 17] = [
     &["usage", "--every=100ms"],
     &["latency"],
     &["latency", "--every=100ms"],
+    &["counters", "--define", WRITES],
+    &["counters", "--define", WRITES, "--every=100ms"],
     &["latency", "--family=syscall,wake-up,irq,softirq,disk,open,read,futex", "--by=both"],
     &["compare", "--window=+0..+0.2", "--window=+0.2..+0.4"],
 ];

@@ -4,6 +4,10 @@ use std::io::{self, Write};
 
 use ltt_read::schema::Scope;
 use ltt_read::{Event, Value};
+use lttv_state::spans::PeriodValue;
+
+/// The number from which on JSON readers round integers.
+const EXACT: u64 = 1 << 53;
 
 /// The place of a trace event: the ids of a process and a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +49,50 @@ impl<W: Write> Json<W> {
         self.time(from)?;
         self.microseconds("dur", to.saturating_sub(from))?;
         self.close()
+    }
+
+    /// Writes a slice that may overlap others of its track: of a category, with a number of its own and some values. It
+    /// is open without an end.
+    pub(super) fn overlapping(
+        &mut self,
+        (category, name, number): (&str, &str, u64),
+        at: Track,
+        (from, to): (i64, Option<i64>),
+        values: &[(&str, Option<PeriodValue<'_>>)],
+    ) -> io::Result<()> {
+        for (kind, time) in [("b", Some(from)), ("e", to)] {
+            let Some(time) = time else { continue };
+            self.open(kind, name, at)?;
+            self.line.extend(b",\"cat\":");
+            serde_json::to_writer(&mut self.line, category)?;
+            write!(self.line, ",\"id\":{number}")?;
+            self.time(time)?;
+            if kind == "b" {
+                self.line.extend(b",\"args\":{");
+                for (at, (name, value)) in values.iter().enumerate() {
+                    self.line.extend(if at == 0 { &b""[..] } else { b"," });
+                    serde_json::to_writer(&mut self.line, name)?;
+                    self.line.push(b':');
+                    match value {
+                        Some(PeriodValue::Integer(value))
+                            if value.unsigned_abs() < EXACT.into() =>
+                        {
+                            write!(self.line, "{value}")?;
+                        }
+                        Some(PeriodValue::Float(value)) => {
+                            serde_json::to_writer(&mut self.line, value)?;
+                        }
+                        Some(value) => {
+                            serde_json::to_writer(&mut self.line, &value.to_string())?;
+                        }
+                        None => self.line.extend(b"null"),
+                    }
+                }
+                self.line.push(b'}');
+            }
+            self.close()?;
+        }
+        Ok(())
     }
 
     /// Writes the start of a slice, with the fields of an event if there is one.
@@ -152,7 +200,6 @@ impl<W: Write> Json<W> {
 
     /// Writes a field. Numbers that JSON readers would round are text.
     fn value(&mut self, value: &Value<'_>) -> io::Result<()> {
-        const EXACT: u64 = 1 << 53;
         match value {
             Value::Uint(number) if *number < EXACT => write!(self.line, "{number}"),
             Value::Sint(number) if number.unsigned_abs() < EXACT => write!(self.line, "{number}"),

@@ -4,6 +4,7 @@
 //! order. `tracks` decides what is shown where, `json` writes it.
 
 mod json;
+mod periods;
 mod threads;
 mod tracks;
 
@@ -18,6 +19,7 @@ use ltt_read::Trace;
 use lttv_common::report::Report;
 use lttv_common::time::Window;
 use lttv_hooks::Flow;
+use lttv_state::spans::SpanSettings;
 use tracks::Tracks;
 
 use super::Conversion;
@@ -36,6 +38,7 @@ pub(super) fn write(
     conversion: &Conversion<'_>,
     path: &Path,
     window: Window,
+    settings: Option<SpanSettings>,
     report: &mut Report,
 ) -> Result<Written, Box<dyn Error>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -59,9 +62,14 @@ pub(super) fn write(
     report.errors(&reading.context.take_errors(), reading.context.merge().errors_omitted());
     shown.borrow_mut().apply(|tracks, json| tracks.end(reading.state(), json))?;
     drop(reading);
-    let Shown { json, failed, tracks } = shown.into_inner();
+    let Shown { mut json, failed, tracks } = shown.into_inner();
     if let Some(error) = failed {
         return Err(error.into());
+    }
+    if let Some(settings) = settings {
+        let (threads, cancel) = (conversion.threads, &conversion.cancel);
+        periods::write(&conversion.traceset, window, settings, (threads, cancel), &mut json)?;
+        conversion.check(0)?;
     }
     let (out, count) = json.finish()?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;

@@ -19,7 +19,7 @@ use super::json::{Json, Track};
 use super::threads::Threads;
 
 /// The distance of the process ids of two traces, so that those of several hosts differ.
-const HOST: i64 = 10_000_000;
+pub(super) const HOST: i64 = 10_000_000;
 /// The distance of the track of interrupts from that of the processes of a CPU.
 const INTERRUPTS: i64 = 1_000_000;
 
