@@ -15,6 +15,7 @@ use super::number::Number;
 use crate::analysis::AFTER_STATE;
 use crate::filter::{KernelFilters, KernelView};
 use crate::kernel::KernelState;
+use crate::spans::marker::Marker;
 use crate::spans::period::{Read, Source, Value, field_of};
 
 /// A value of a counter that an event has, with the values of its key.
@@ -76,15 +77,14 @@ struct Rule {
 }
 
 /// Returns the process, the name and the value in a text such as `C|PID|NAME|VALUE`.
-fn marker(text: &[u8]) -> Option<(i128, &str, Number)> {
-    let text = str::from_utf8(text).ok()?.trim_end().strip_prefix("C|")?;
-    let (pid, rest) = text.split_once('|')?;
-    let (name, value) = rest.rsplit_once('|')?;
+fn marker(text: &[u8]) -> Option<(u32, &[u8], Number)> {
+    let Marker::Counter { pid, name, value } = Marker::of(text) else { return None };
+    let value = str::from_utf8(value).ok()?;
     let value = match value.parse() {
         Ok(value) => Number::Integer(value),
         Err(_) => Number::Float(value.parse().ok().filter(|value: &f64| !value.is_nan())?),
     };
-    Some((pid.parse().ok()?, name, value))
+    Some((pid, name, value))
 }
 
 impl Rule {
@@ -96,7 +96,7 @@ impl Rule {
         }
         let ltt_read::Value::Str(text) = value else { return None };
         let (pid, name, value) = marker(text.bytes)?;
-        let key = vec![Read::Value(Value::Integer(pid)), Read::Text(name.as_bytes().into())];
+        let key = vec![Read::Value(Value::Integer(pid.into())), Read::Text(name.into())];
         Some((key, value))
     }
 }
@@ -173,9 +173,9 @@ mod tests {
     #[test]
     fn markers_have_a_process_a_name_and_a_number() {
         let number = Number::Integer;
-        assert_eq!(marker(b"C|1234|counter|42\n"), Some((1234, "counter", number(42))));
-        assert_eq!(marker(b"C|1|a b|c|-7"), Some((1, "a b|c", number(-7))));
-        assert_eq!(marker(b"C|1|x|2.5"), Some((1, "x", Number::Float(2.5))));
+        assert_eq!(marker(b"C|1234|counter|42\n"), Some((1234, &b"counter"[..], number(42))));
+        assert_eq!(marker(b"C|1|a b|c|-7"), Some((1, &b"a b|c"[..], number(-7))));
+        assert_eq!(marker(b"C|1|x|2.5"), Some((1, &b"x"[..], Number::Float(2.5))));
         for other in ["B|1234|section", "E|1234", "C|x|y|1", "C|1|y|", "C|1|y|NaN", "C|1", ""] {
             assert_eq!(marker(other.as_bytes()), None, "{other}");
         }

@@ -11,7 +11,9 @@ pub(crate) enum Marker<'t> {
     AsyncBegin { section: Section<'t> },
     /// `F|PID|NAME|COOKIE`: a section of a process ends.
     AsyncEnd { section: Section<'t> },
-    /// A text of another form, which may be a message of any kind, or a counter.
+    /// `C|PID|NAME|VALUE`: a counter of a process has a value, whose text is not read yet.
+    Counter { pid: u32, name: &'t [u8], value: &'t [u8] },
+    /// A text of another form, which may be a message of any kind.
     Other,
     /// A text that begins like a marker, without all of its parts.
     Malformed,
@@ -31,7 +33,7 @@ impl<'t> Marker<'t> {
     pub(crate) fn of(text: &'t [u8]) -> Marker<'t> {
         let text = text.split(|byte| *byte == 0).next().unwrap_or(text).trim_ascii_end();
         let (kind, rest) = match text {
-            [kind @ (b'B' | b'E' | b'S' | b'F'), b'|', rest @ ..] => (*kind, rest),
+            [kind @ (b'B' | b'E' | b'S' | b'F' | b'C'), b'|', rest @ ..] => (*kind, rest),
             b"E" => return Marker::End,
             _ => return Marker::Other,
         };
@@ -47,6 +49,10 @@ impl<'t> Marker<'t> {
         match (kind, name) {
             (b'E', _) => Marker::End,
             (b'B', Some(name)) if !name.is_empty() => Marker::Begin { name },
+            (b'C', Some(rest)) => match named(rest) {
+                Some((name, value)) => Marker::Counter { pid, name, value },
+                None => Marker::Malformed,
+            },
             (b'S' | b'F', Some(rest)) => match section(pid, rest) {
                 Some(section) if kind == b'S' => Marker::AsyncBegin { section },
                 Some(section) => Marker::AsyncEnd { section },
@@ -57,11 +63,16 @@ impl<'t> Marker<'t> {
     }
 }
 
-/// Reads the name and the cookie of a section. A name may contain `|`.
+/// Reads the name and the cookie of a section.
 fn section(pid: u32, text: &[u8]) -> Option<Section<'_>> {
-    let at = text.iter().rposition(|byte| *byte == b'|')?;
-    let (name, cookie) = (&text[..at], number(&text[at + 1..])?);
-    (!name.is_empty()).then_some(Section { pid, name, cookie })
+    let (name, cookie) = named(text)?;
+    Some(Section { pid, name, cookie: number(cookie)? })
+}
+
+/// Divides a text into a name, which may contain `|`, and what follows the last one.
+fn named(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = text.iter().rposition(|byte| *byte == b'|').filter(|at| *at > 0)?;
+    Some((&text[..at], &text[at + 1..]))
 }
 
 /// Reads a decimal number.
@@ -87,7 +98,8 @@ mod tests {
             ("E|12|draw", Marker::End),
             ("S|12|load|7\n", Marker::AsyncBegin { section: section("load", 7) }),
             ("F|12|a|b|-7", Marker::AsyncEnd { section: section("a|b", -7) }),
-            ("C|12|counter|4", Marker::Other),
+            ("C|12|a|b|4\n", Marker::Counter { pid: 12, name: b"a|b", value: b"4" }),
+            ("C|12|counter", Marker::Malformed),
             ("plain text", Marker::Other),
             ("Exit", Marker::Other),
             ("", Marker::Other),

@@ -47,7 +47,7 @@ mod filter;
 pub(crate) mod inputs;
 pub(crate) mod lookup;
 pub(crate) mod machine;
-mod marker;
+pub(crate) mod marker;
 mod names;
 mod needs;
 pub(crate) mod outcome;

@@ -131,7 +131,7 @@ impl Machine {
     ) {
         let marker = Marker::of(event.text(text));
         match marker {
-            Marker::Other => return,
+            Marker::Other | Marker::Counter { .. } => return,
             Marker::Malformed => return log.count(|of| &mut of.malformed_markers),
             _ => {}
         }
@@ -160,7 +160,7 @@ impl Machine {
                     None => log.count(|of| &mut of.marker_ends_without_begin),
                 }
             }
-            Marker::Other | Marker::Malformed => {}
+            Marker::Other | Marker::Counter { .. } | Marker::Malformed => {}
         }
     }
 

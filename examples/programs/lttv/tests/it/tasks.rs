@@ -255,7 +255,7 @@ fn runs_of_a_thread_are_between_its_switches() {
     assert_eq!(found.collect::<Vec<_>>(), runs);
 }
 
-/// What is written for other programs contains what it is asked for.
+/// Exported files contain all spans, events and stacks.
 #[test]
 fn exports_are_complete() {
     let folder = tempfile::tempdir().expect("a folder");
