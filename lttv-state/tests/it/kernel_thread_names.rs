@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ltt_read::schema::Scope;
+use ltt_read::schema::{ByteOrder::Little, Scope};
 use ltt_read::{Event, Trace, TraceIndex};
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_hooks::Priority;
 use lttv_state::kernel::KernelState;
 
+use crate::ftrace_file::{FtraceFile, Machine, format};
 use crate::packed::unpacked;
 use crate::support;
 
@@ -109,12 +110,9 @@ fn at_end(trace: &Arc<Trace>) -> Threads {
 
 #[test]
 fn saved_names_of_ftrace_name_threads_of_which_no_event_tells() {
-    for (name, file) in [
-        ("marker", "trace.dat"),
-        ("fgraph", "trace.dat"),
-        ("sched-v6", "trace.dat.zst"),
-        ("sched-v7", "trace.dat.zst"),
-    ] {
+    for (name, file) in
+        [("marker", "trace.dat"), ("sched-v6", "trace.dat.zst"), ("sched-v7", "trace.dat.zst")]
+    {
         let Some(bytes) = recording("ftrace", name, file) else { return };
         let trace = ltt_read::ftrace::from_memory(bytes).expect("a recording").swap_remove(0);
         let text = trace.thread_names().expect("a sound text").expect("a text");
@@ -156,7 +154,20 @@ fn saved_names_of_ftrace_name_threads_of_which_no_event_tells() {
             }
         }
         assert!(by_text + by_events > 0, "{name}: {by_text} {by_events}");
-        // No event of functions tells a name.
-        assert!(name != "fgraph" || by_text > 0 && by_events == 0, "{name}: {by_text}");
     }
+}
+
+/// Without switches, each event tells its thread, and only the saved names tell what it is called.
+#[test]
+fn saved_names_are_those_of_threads_of_events() {
+    let machine = Machine { order: Little, long: 8, page_size: 256 };
+    let event = |pid| machine.event(1, &[machine.common(9, pid), vec![0; 4]].concat());
+    let page = machine.page(1000, &[event(7), event(8)], None);
+    let formats = vec![format("x", 9, &[("int n", 8, 4, 1)])];
+    let file = FtraceFile { machine, system: "test", formats, cpus: vec![(0, page)] };
+    let trace =
+        ltt_read::ftrace::from_memory(file.version_6()).expect("a recording").swap_remove(0);
+    assert_eq!(trace.thread_names().expect("a text").as_deref(), Some(&b"7 comm\n"[..]));
+    let expected = [(7, ("comm".to_owned(), None)), (8, (String::new(), None))];
+    assert_eq!(at_end(&trace), Threads::from(expected));
 }

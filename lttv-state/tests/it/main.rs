@@ -74,7 +74,7 @@ mod kernel_statistics_sampled;
 mod kernel_statistics_times;
 #[cfg(feature = "kernel")]
 mod kernel_statistics_windows;
-#[cfg(feature = "kernel")]
+#[cfg(feature = "analyses")]
 mod kernel_thread_names;
 #[cfg(feature = "analyses")]
 mod latency_divisions;

@@ -124,9 +124,9 @@ fn random_events(seed: u64) -> Vec<KernelEvent> {
     };
     let mut on = [0_i64; 2];
     let mut events = Vec::new();
-    for cpu in 0..2 {
-        on[cpu] = 10 + cpu as i64;
-        events.push(KernelEvent::switch(1 + cpu as i64, cpu as u32, 0, 0, on[cpu]));
+    for (cpu, tid) in (0..).zip(&mut on) {
+        *tid = 10 + i64::from(cpu);
+        events.push(KernelEvent::switch(1 + i64::from(cpu), cpu, 0, 0, *tid));
     }
     for step in 0..400 {
         let (time, cpu) = (10 * (step + 1) + below(9) as i64, below(2) as usize);

@@ -236,7 +236,7 @@ fn needed_events_are_those_of_the_commands() {
 /// Returns the names of events in a text of a need.
 fn split(events: &str) -> Vec<String> {
     let words = events.split([' ', ',', '(', ')']);
-    words.filter(|word| word.contains('_')).map(str::to_owned).collect()
+    words.filter(|word| word.contains(['_', ':'])).map(str::to_owned).collect()
 }
 
 /// Each filter of the cookbook finds events in a bundled trace.
