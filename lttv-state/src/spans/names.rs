@@ -1,12 +1,9 @@
 //! The names of spans.
 
-use std::sync::Arc;
-
 use super::family::Family;
 use super::machine::{kind_of_subject, priority_of_subject};
-use super::period::{Period, Value};
 use super::span::{Span, SpanThread};
-use super::subjects::Subjects;
+use super::subjects::{Group, Subjects};
 use crate::kernel::{NameId, RequestOperation};
 
 /// The names that spans refer to.
@@ -50,8 +47,8 @@ impl<'n> SpanNames<'n> {
         }
     }
 
-    /// Returns the definition of a period with the values of its labels, and the texts that these refer to.
-    pub(super) fn group(&self, span: &Span) -> Option<(&'n Period, &'n [Value], &'n [Arc<str>])> {
+    /// Returns the group of a period.
+    pub(super) fn group(&self, span: &Span) -> Option<Group<'n>> {
         let subjects = self.0.get(span.trace.0).filter(|_| span.family == Family::Period)?;
         subjects.group(span.subject)
     }

@@ -8,6 +8,7 @@ use super::names::SpanNames;
 use super::period::{Period, Value};
 use super::reader::EventReader;
 use super::span::Span;
+use super::subjects::Group;
 
 /// The value of a label, or of a [value](Period::value_at_begin), of a period.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,7 +132,7 @@ impl<'n> SpanNames<'n> {
         &self,
         span: &Span,
     ) -> Option<(&'n Period, impl Iterator<Item = Option<PeriodValue<'n>>>)> {
-        let (period, values, texts) = self.group(span)?;
+        let Group { period, values, texts } = self.group(span)?;
         let labels = values.iter().map(move |value| match value {
             Value::Missing => None,
             Value::Integer(value) => Some(PeriodValue::Integer(*value)),

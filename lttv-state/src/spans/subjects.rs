@@ -11,6 +11,16 @@ use crate::kernel::{DeviceNumber, NameId, SourceKind, TraceState};
 /// The subject of what is beyond the limit of those that are told apart.
 pub(crate) const OTHERS: u32 = u32::MAX;
 
+/// A group of periods.
+#[derive(Debug)]
+pub(crate) struct Group<'s> {
+    pub(crate) period: &'s Period,
+    /// The values of its labels.
+    pub(crate) values: &'s [Value],
+    /// The texts that values refer to.
+    pub(crate) texts: &'s [Arc<str>],
+}
+
 /// The subjects of a trace so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Subjects {
@@ -109,10 +119,10 @@ impl Subjects {
         })
     }
 
-    /// Returns the definition of the periods of a group with the values of its labels, and the texts so far.
-    pub(crate) fn group(&self, number: u32) -> Option<(&Period, &[Value], &[Arc<str>])> {
+    /// Returns a group of periods.
+    pub(crate) fn group(&self, number: u32) -> Option<Group<'_>> {
         let (period, values) = self.groups.get(number as usize)?;
-        Some((self.periods.get(*period)?, values, &self.texts))
+        Some(Group { period: self.periods.get(*period)?, values, texts: &self.texts })
     }
 
     /// Returns the description of a subject.

@@ -26,6 +26,7 @@ pub mod paint;
 pub mod progress;
 pub mod report;
 pub mod settings;
+pub mod spans;
 mod stdin;
 mod stdout_closed;
 pub mod table;

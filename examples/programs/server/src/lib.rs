@@ -36,4 +36,5 @@ pub mod http;
 pub mod outputs;
 pub mod program;
 pub mod protocol;
+pub mod spans;
 pub mod workspace;

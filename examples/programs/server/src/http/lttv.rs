@@ -11,6 +11,7 @@ use super::connections::Client;
 use super::error::ApiError;
 use super::stream::AnswerForm;
 use crate::filters::Checked;
+use crate::spans::SpanQuery;
 
 /// Checks a filter while it is written: `filter`, and the place `cursor` of the next character.
 pub(super) async fn check_filter(
@@ -27,6 +28,23 @@ pub(super) async fn check_filter(
     let answer = server.workers.answer(client, form, move |work| {
         work.check()?;
         work.json(&Checked::new(&filter, cursor, dataset.traceset(), dataset.vocabulary()))
+    });
+    Ok(answer.await)
+}
+
+/// Answers with single spans of a window.
+pub(super) async fn spans(
+    State(server): State<Arc<Server>>,
+    Path(experiment): Path<String>,
+    client: Client,
+    parameters: Body,
+) -> Result<Response, ApiError> {
+    let dataset = Arc::clone(&server.workspace.experiment(&experiment)?.dataset);
+    let form = AnswerForm { is_compressed: parameters.accepts_gzip(), ..AnswerForm::default() };
+    let answer = server.workers.answer(client, form, move |work| {
+        work.check()?;
+        let query = SpanQuery::parse(&parameters, dataset.traceset())?;
+        query.answer(dataset.traceset(), work)
     });
     Ok(answer.await)
 }

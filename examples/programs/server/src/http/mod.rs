@@ -73,6 +73,7 @@ pub fn router(server: Arc<Server>, guard: Guard) -> Router {
     Router::new()
         .nest("/tsp/api", interface())
         .route("/lttv/experiments/{experiment}/filter", post(lttv::check_filter))
+        .route("/lttv/experiments/{experiment}/spans", post(lttv::spans))
         .fallback(page_file)
         .with_state(server)
         .layer(middleware::from_fn(encoding::compress))

@@ -11,4 +11,5 @@ mod own_times;
 mod page;
 mod program;
 mod protocol;
+mod spans;
 mod truncated;

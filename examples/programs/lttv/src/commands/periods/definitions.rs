@@ -217,7 +217,7 @@ mod tests {
                 "[[span]]\nname = \"a\"\nbegin = \"b\"\nend = \"c\"\nlabels = []",
                 "F:5: unknown field",
             ),
-            ("[[span]]\nname = \"a\"\nbegin = \"= x\"\nend = \"c\"", "F:3: "),
+            ("[[span]]\nname = \"a\"\nbegin = \"= x\"\nend = \"c\"", "F:3:\n"),
             ("[[span]", "F:1: "),
             ("", "span"),
             ("[[counter]]\nname = \"a\"\nevent = \"b\"", "F:2: a [[counter]] needs one of"),

@@ -4,7 +4,6 @@ mod args;
 mod described;
 mod printer;
 mod records;
-mod shown;
 mod text;
 
 use std::error::Error;
@@ -22,7 +21,6 @@ pub use self::args::{Order, SpansArgs};
 pub(super) use self::described::Described;
 use self::printer::{Form, Printer};
 use self::records::{Csv, Json};
-pub(super) use self::shown::Shown;
 pub(super) use self::text::Lines;
 use super::analysis::Analysis;
 

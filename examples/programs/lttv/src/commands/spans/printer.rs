@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::Timestamp;
+use lttv_common::spans::Shown;
 use lttv_common::text::output::Output;
 use lttv_context::Traceset;
 use lttv_state::spans::{EventReader, Span, SpanFilter, SpanNames, SpanSorter, SpanVisitor};
 
 use super::args::SpansArgs;
 use super::records::{Csv, Json};
-use super::shown::Shown;
 use super::text::Lines;
 
 /// The form of the output.

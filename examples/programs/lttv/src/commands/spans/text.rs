@@ -9,6 +9,7 @@ use std::sync::Arc;
 use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_common::escape;
 use lttv_common::settings;
+use lttv_common::spans::{Shown, object};
 use lttv_common::text::clock_text::{ClockRange, ClockText};
 use lttv_common::text::output::Output;
 use lttv_common::text::{Text, without_middle};
@@ -22,8 +23,6 @@ use lttv_state::spans::{
 };
 
 use super::described::Described;
-use super::records::object;
-use super::shown::Shown;
 
 /// Writes a line for each span, such as
 /// `12:34:56.123456789 diskio/210 [2] openat(dfd: AT_FDCWD, filename: "/x") = -1 ENOENT  <1.2 ms>`.

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use ltt_read::{TimeSpan, Timestamp, TraceIndex};
+use lttv_common::spans::Shown;
 use lttv_context::Traceset;
 use lttv_state::kernel::Tid;
 use lttv_state::spans::{
@@ -13,7 +14,7 @@ use lttv_state::spans::{
 use super::families::is_of_cpu;
 use super::fit::fitting;
 use crate::commands::analysis::Analysis;
-use crate::commands::spans::{Described, Lines, Shown};
+use crate::commands::spans::{Described, Lines};
 
 /// The families from which the span is chosen, the first ones before the others.
 const RANKS: [Family; 18] = [

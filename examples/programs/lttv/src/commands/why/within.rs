@@ -1,6 +1,7 @@
 //! The spans in the time of another one: those within it, its interrupts, and the system calls of wakers.
 
 use ltt_read::Timestamp;
+use lttv_common::spans::Shown;
 use lttv_context::Traceset;
 use lttv_state::kernel::Tid;
 use lttv_state::spans::{
@@ -9,7 +10,7 @@ use lttv_state::spans::{
 
 use super::families::is_of_cpu;
 use crate::commands::analysis::Analysis;
-use crate::commands::spans::{Described, Lines, Shown};
+use crate::commands::spans::{Described, Lines};
 use crate::models::why::{Handler, Interrupted};
 
 /// A wake-up, of which it is wanted in which system call the waker was.

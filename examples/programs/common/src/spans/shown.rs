@@ -1,20 +1,25 @@
-//! The parts of a span that printers read.
+//! A span with what its parts are read from.
 
 use ltt_read::Event;
 use lttv_context::Traceset;
 use lttv_state::spans::{EventReader, Span, SpanNames};
 
-/// A span to be printed, with what its parts are read from.
-pub(in crate::commands) struct Shown<'s, 't, 'n> {
-    pub(in crate::commands) span: &'s Span,
-    pub(in crate::commands) names: &'s SpanNames<'n>,
-    pub(in crate::commands) reader: &'s mut EventReader<'t>,
-    pub(in crate::commands) traceset: &'t Traceset,
+/// A span to be shown, with what its parts are read from.
+#[derive(Debug)]
+pub struct Shown<'s, 't, 'n> {
+    /// The span.
+    pub span: &'s Span,
+    /// The names that it refers to.
+    pub names: &'s SpanNames<'n>,
+    /// The reader of its events.
+    pub reader: &'s mut EventReader<'t>,
+    /// The traces.
+    pub traceset: &'t Traceset,
 }
 
 impl Shown<'_, '_, '_> {
     /// Returns the name of the span: of a system call, or its description.
-    pub(super) fn name(&mut self) -> String {
+    pub fn name(&mut self) -> String {
         match self.names.call(self.span) {
             Some("") => self.call(),
             Some(call) => call.to_owned(),
@@ -23,7 +28,7 @@ impl Shown<'_, '_, '_> {
     }
 
     /// Returns the name of the system call that its events name; empty if there is none.
-    pub(super) fn call(&mut self) -> String {
+    pub fn call(&mut self) -> String {
         let place = self.span.first.or(self.span.last);
         let name = place.and_then(|place| {
             let read = |event: &Event<'_>| call_of(event.event_type().name());

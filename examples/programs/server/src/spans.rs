@@ -1,0 +1,190 @@
+//! Single spans of a window: the rows of `lttv spans --format json`.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ltt_read::Timestamp;
+use lttv_common::spans::{Shown, object};
+use lttv_context::Traceset;
+use lttv_filter::{Environment, Expression, nearest};
+use lttv_state::analysis;
+use lttv_state::spans::{
+    EventReader, Family, Span, SpanAnalysis, SpanFilter, SpanNames, SpanOrder, SpanSettings,
+    SpanSorter, SpanVisitor,
+};
+use serde_json::{Value, json};
+
+use crate::dataset::LONGEST_FILTER;
+use crate::error::Result;
+use crate::outputs::work::Work;
+use crate::protocol::parameters::{ParameterError, Parameters};
+
+/// The number of spans in an answer, unless another one is requested.
+const USUAL: usize = 100;
+/// The greatest number of spans in an answer.
+const MOST: usize = 2_000;
+
+/// A question for spans.
+#[derive(Debug)]
+pub struct SpanQuery {
+    families: Vec<Family>,
+    window: (Bound<Timestamp>, Bound<Timestamp>),
+    filter: Option<SpanFilter>,
+    order: SpanOrder,
+    limit: usize,
+}
+
+impl SpanQuery {
+    /// Reads the question from parameters: `family` (several with commas between them), `begin` and `end` in ns,
+    /// `filter` (an expression as of `lttv spans -e`), `sort` (`begin` or `duration`), and `limit`.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is wrong.
+    pub fn parse(
+        parameters: &Parameters,
+        traceset: &Traceset,
+    ) -> std::result::Result<Self, ParameterError> {
+        let families = match parameters.text("family")? {
+            None | Some("") => SpanSettings::FAMILIES.to_vec(),
+            Some(text) => text.split(',').map(family).collect::<std::result::Result<_, _>>()?,
+        };
+        let bound = |name| {
+            let time = parameters.integer(name)?;
+            Ok(time.map_or(Bound::Unbounded, |ns| Bound::Included(Timestamp::from_ns(ns))))
+        };
+        let window = (bound("begin")?, bound("end")?);
+        let text = parameters.text("filter")?.filter(|text| !text.trim().is_empty());
+        let filter = text.map(|text| {
+            if text.len() > LONGEST_FILTER {
+                return Err(format!("longer than {LONGEST_FILTER} bytes"));
+            }
+            let expression = Expression::parse(text).map_err(|error| error.to_string())?;
+            SpanFilter::new(&expression, traceset, &Environment::new())
+                .map_err(|error| error.to_string())
+        });
+        let filter =
+            filter.transpose().map_err(|error| ParameterError::invalid("filter", error))?;
+        let order = match parameters.text("sort")? {
+            None | Some("begin") => SpanOrder::Begin,
+            Some("duration") => SpanOrder::Duration,
+            Some(_) => return Err(ParameterError::invalid("sort", "neither begin nor duration")),
+        };
+        let limit = match parameters.integer("limit")?.map(usize::try_from) {
+            None => USUAL,
+            Some(Ok(limit @ 1..=MOST)) => limit,
+            Some(_) => {
+                return Err(ParameterError::invalid("limit", format!("not from 1 to {MOST}")));
+            }
+        };
+        Ok(SpanQuery { families, window, filter, order, limit })
+    }
+
+    /// Answers with the first spans in the order, as objects, and with `isComplete`: `false` if there are more.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away, or if the work takes too long.
+    pub fn answer(self, traceset: &Traceset, work: &mut Work<'_>) -> Result {
+        let SpanQuery { families, window, filter, order, limit } = self;
+        let stop = AtomicBool::new(false);
+        // One more than is wanted tells that there are more.
+        let sorter = SpanSorter::new(order, tempfile::tempfile).limit(limit + 1);
+        let rows = Rows {
+            traceset,
+            reader: EventReader::new(traceset),
+            filter,
+            sorter: Some(sorter),
+            rows: Vec::new(),
+            stop: &stop,
+            failure: None,
+        };
+        let settings = SpanSettings::new().families(families);
+        let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let found = analysis::read(traceset)
+            .window(window)
+            .threads(threads)
+            .cancel(&stop)
+            .progress(|context| {
+                _ = context.take_notices();
+                if work.check().is_err() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            })
+            .run(SpanAnalysis::new(settings, rows));
+        traceset.traces().iter().for_each(|trace| trace.release_pages());
+        work.check()?;
+        let mut rows = found.output.visitor.rows;
+        let is_complete = rows.len() <= limit && found.output.visitor.failure.is_none();
+        rows.truncate(limit);
+        work.json(&json!({ "spans": rows, "isComplete": is_complete }))
+    }
+}
+
+/// Returns the family of a key.
+fn family(key: &str) -> std::result::Result<Family, ParameterError> {
+    let key = key.trim();
+    Family::ALL.into_iter().find(|family| family.key() == key).ok_or_else(|| {
+        let perhaps = nearest(key, Family::ALL.map(Family::key));
+        let perhaps = perhaps.map_or(String::new(), |of| format!("; did you mean {of}?"));
+        ParameterError::invalid("family", format!("there is no family {key:?}{perhaps}"))
+    })
+}
+
+/// Collects the objects of the first spans in an order.
+struct Rows<'t> {
+    traceset: &'t Traceset,
+    reader: EventReader<'t>,
+    filter: Option<SpanFilter>,
+    sorter: Option<SpanSorter>,
+    rows: Vec<Value>,
+    stop: &'t AtomicBool,
+    failure: Option<io::Error>,
+}
+
+impl Rows<'_> {
+    /// Notes the first error, and stops the read.
+    fn check(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            self.failure.get_or_insert(error);
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl SpanVisitor for Rows<'_> {
+    fn span(&mut self, span: &Span, names: &SpanNames<'_>) {
+        let Rows { reader, filter, sorter, .. } = self;
+        if filter.as_ref().is_none_or(|filter| filter.matches(span, names, reader)) {
+            let result = sorter.as_mut().map_or(Ok(()), |sorter| sorter.push(span));
+            self.check(result);
+        }
+    }
+
+    fn passed(&mut self, earliest: Timestamp, names: &SpanNames<'_>) {
+        let Rows { traceset, reader, sorter, rows, stop, .. } = self;
+        let Some(sorter) = sorter else { return };
+        let traceset = *traceset;
+        let result = sorter.pass(earliest, |span| {
+            rows.push(object(&mut Shown { span, names, reader, traceset }));
+            Ok(())
+        });
+        if sorter.is_full() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        self.check(result);
+    }
+
+    fn finished(&mut self, names: &SpanNames<'_>) {
+        let Rows { traceset, reader, sorter, rows, .. } = self;
+        let Some(sorter) = sorter.take() else { return };
+        let traceset = *traceset;
+        let result = sorter.finish(|span| {
+            rows.push(object(&mut Shown { span, names, reader, traceset }));
+            Ok(())
+        });
+        self.check(result);
+    }
+}
