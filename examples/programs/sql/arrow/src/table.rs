@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use ltt_read::schema::{ClockOrigin, Encoding, EventTypeId, FieldClass, FieldKind, Scope};
+use ltt_read::schema::{ClockOrigin, Encoding, EventTypeId, FieldClass, FieldKind, Format, Scope};
 use ltt_read::{Trace, TraceIndex};
 use lttv_filter::{Root, Selector};
 
@@ -283,9 +283,14 @@ fn common_columns(
         schema.clocks.get(schema.stream_of(id).default_clock? as usize)
     };
     let has_date = |clock: &ltt_read::schema::ClockClass| clock.origin == ClockOrigin::UnixEpoch;
+    // Records of perf about what was before the recording have no time.
+    let has_times = |(trace, _): &(TraceIndex, EventTypeId)| {
+        traces.get(trace.0).is_some_and(|of| of.schema().format != Format::Perf)
+    };
+    let all_times = ids.iter().all(has_times);
     let any_date = ids.iter().any(|id| clock(id).is_some_and(has_date));
-    let all_dates = ids.iter().all(|id| clock(id).is_some_and(has_date));
-    let all_clocks = ids.iter().all(|id| clock(id).is_some());
+    let all_dates = all_times && ids.iter().all(|id| clock(id).is_some_and(has_date));
+    let all_clocks = all_times && ids.iter().all(|id| clock(id).is_some());
     let mut columns = Vec::new();
     if any_date {
         columns.push(Column::new("timestamp", Source::Timestamp, !all_dates));

@@ -2,7 +2,7 @@
 //!
 //! A [`TraceSession`] offers the events of a traceset as tables of
 //! [DataFusion](https://datafusion.apache.org): one for each event type, `events` with all of them,
-//! `states`, `statistics`, `errors` and `notices`. Nothing is imported: a query reads the columns
+//! `spans`, `states`, `statistics`, `errors` and `notices`. Nothing is imported: a query reads the columns
 //! that it needs from the trace, on several threads. Conditions on times, CPUs, names and fields
 //! are evaluated while the trace is read, and a limit ends the read.
 //!

@@ -1,4 +1,4 @@
-//! The tables that need a read of whole traces: states, statistics, errors and notices.
+//! The tables that need a read of whole traces: spans, states, statistics, errors and notices.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -12,8 +12,10 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use ltt_read::Progress;
 use lttv_arrow::{
-    Damage, Scan, Sink, read_states, states_schema, statistics_batch, statistics_schema,
+    Damage, Scan, Sink, read_spans, read_states, spans_schema, states_schema, statistics_batch,
+    statistics_schema,
 };
 use lttv_common::kernel_trace;
 use lttv_common::time::Window;
@@ -32,18 +34,20 @@ use crate::source::{self, Met, Rows, SendBatch};
 pub(crate) enum Whole {
     Errors,
     Notices,
+    Spans,
     States,
     Statistics,
 }
 
 impl Whole {
-    pub(crate) const ALL: [Whole; 4] =
-        [Whole::Errors, Whole::Notices, Whole::States, Whole::Statistics];
+    pub(crate) const ALL: [Whole; 5] =
+        [Whole::Errors, Whole::Notices, Whole::Spans, Whole::States, Whole::Statistics];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Whole::Errors => "errors",
             Whole::Notices => "notices",
+            Whole::Spans => "spans",
             Whole::States => "states",
             Whole::Statistics => "statistics",
         }
@@ -53,6 +57,7 @@ impl Whole {
         match self {
             Whole::Errors => Damage::errors_schema(),
             Whole::Notices => Damage::notices_schema(),
+            Whole::Spans => spans_schema(),
             Whole::States => states_schema(),
             Whole::Statistics => statistics_schema(),
         }
@@ -170,13 +175,9 @@ impl WholeRows {
         let recorded = kernel_history::record(
             traceset,
             HistoryTarget::Replace(file.path()),
-            |(done, total)| {
-                self.shared.done.store(done, Ordering::Relaxed);
-                self.shared.total.store(total, Ordering::Relaxed);
-                match self.shared.is_cancelled() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
+            |(done, total)| match self.goes_on(Progress { done, total }) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
             },
         );
         self.refuse_interrupt()?;
@@ -186,6 +187,24 @@ impl WholeRows {
         let history = Arc::new(recorded.history);
         kept.states = Some((Arc::clone(&history), file));
         Ok(history)
+    }
+
+    /// Passes all spans on. They are not stored: there may be more than memory takes.
+    fn spans(&self, send: &mut SendBatch<'_>) -> Result<Met> {
+        let traceset = self.shared.tables.traceset();
+        kernel_trace::require(traceset, &kernel_trace::SPANS).map_err(external)?;
+        let goes_on = |progress| self.goes_on(progress);
+        let damage = read_spans(traceset, self.shared.threads, &self.columns, send, goes_on)?;
+        self.refuse_interrupt()?;
+        self.shared.add_damage(damage);
+        Ok(Met::default())
+    }
+
+    /// Shows the progress of a read. Returns `false` if it is to end.
+    fn goes_on(&self, Progress { done, total }: Progress) -> bool {
+        self.shared.done.store(done, Ordering::Relaxed);
+        self.shared.total.store(total, Ordering::Relaxed);
+        !self.shared.is_cancelled()
     }
 
     fn refuse_interrupt(&self) -> Result<()> {
@@ -233,6 +252,10 @@ impl Rows for WholeRows {
             Whole::Errors => self.damage(&mut kept)?.0,
             Whole::Notices => self.damage(&mut kept)?.1,
             Whole::Statistics => self.statistics(&mut kept)?,
+            Whole::Spans => {
+                drop(kept);
+                return self.spans(send);
+            }
             Whole::States => {
                 let history = self.history(&mut kept)?;
                 // Other queries may read states meanwhile.
@@ -262,7 +285,7 @@ impl Rows for WholeRows {
         Ok(match self.whole {
             Whole::Errors => Met { errors: rows, ..Met::default() },
             Whole::Notices => Met { notices: rows, ..Met::default() },
-            Whole::States | Whole::Statistics => Met::default(),
+            Whole::Spans | Whole::States | Whole::Statistics => Met::default(),
         })
     }
 }

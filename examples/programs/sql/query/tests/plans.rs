@@ -3,6 +3,8 @@
 #[path = "../../arrow/tests/common/mod.rs"]
 mod common;
 
+use std::collections::BTreeMap;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use common::generated::{Shape, traceset};
@@ -10,6 +12,8 @@ use datafusion::physical_plan::displayable;
 use ltt_read::Merge;
 use lttv_context::Traceset;
 use lttv_sql::{SessionOptions, TraceSession};
+use lttv_state::analysis::read;
+use lttv_state::spans::{Span, SpanAnalysis, SpanNames, SpanSettings, SpanVisitor};
 use tokio::runtime::Runtime;
 
 fn session(traceset: Traceset, unordered: bool) -> TraceSession {
@@ -168,4 +172,44 @@ fn states_and_statistics() {
                  from states where attribute = 'CPUs/0') as i where next is not null and next <> end_ts";
     assert_eq!(count(&session, cover), 0, "intervals of one attribute follow each other");
     assert_eq!(count(&session, "select cast(sum(events) as bigint) from statistics"), 6087);
+}
+
+/// The number and the sum of durations of all spans, by family.
+#[derive(Default)]
+struct Sums(BTreeMap<&'static str, (i64, i64)>);
+
+impl SpanVisitor for Sums {
+    fn span(&mut self, span: &Span, _: &SpanNames<'_>) {
+        let of = self.0.entry(span.family.key()).or_default();
+        *of = (of.0 + 1, of.1 + span.duration().unwrap_or(0) as i64);
+    }
+}
+
+#[test]
+fn spans_are_those_of_the_library() {
+    let session = kernel();
+    let traceset = Traceset::open(common::bundled("kernel")).expect("a trace");
+    let settings = SpanSettings::new().families(SpanSettings::FAMILIES);
+    let sums = read(&traceset).run(SpanAnalysis::new(settings, Sums::default()));
+    let sums = sums.output.visitor.0;
+    assert!(sums.len() > 5, "{sums:?}");
+    for (family, (spans, time)) in sums {
+        let of = |what: &str| {
+            count(&session, &format!("select {what} from spans where family = '{family}'"))
+        };
+        assert_eq!(of("count(*)"), spans, "{family}");
+        assert_eq!(of("cast(coalesce(sum(duration), 0) as bigint)"), time, "{family}");
+        assert_eq!(of("count(*) filter (where end_ts < start_ts)"), 0, "{family}");
+    }
+    let missing =
+        "select count(distinct file) from spans where name like 'open%' and error = 'ENOENT'";
+    assert!(count(&session, missing) > 5);
+    let arguments =
+        "select count(*) from spans where family = 'syscall' and arguments like '%filename: %'";
+    assert!(count(&session, arguments) > 50);
+    let disordered = "select count(*) from (select start_ts, lag(start_ts) over () as before from spans) \
+                      where start_ts < before";
+    assert_eq!(count(&session, disordered), 0);
+    // A limit ends the read.
+    assert_eq!(count(&session, "select count(*) from (select * from spans limit 3)"), 3);
 }

@@ -23,6 +23,10 @@ use serde_json::Value;
 const OTHER_COMMANDS: &[(&str, &str)] = &[
     ("calls", "functions of programs, which no other command counts"),
     ("chart", "pictures; their numbers are those of the history"),
+    (
+        "counters",
+        "numbers in events, which `counters.rs` compares with those of `dump` and `usage`",
+    ),
     ("flame", "`chart flame` by a shorter name"),
     ("sql", "a program of its own, whose tests compare its tables"),
     ("compare", "differences of the tables of `stats` and `wait`"),

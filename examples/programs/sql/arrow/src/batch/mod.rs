@@ -14,8 +14,8 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use ltt_read::schema::{Encoding, EventTypeId};
 use ltt_read::{Event, StrValue, Trace, TraceIndex, Value};
-use lttv_common::text_dump::json::Fields;
 use lttv_common::text::Text;
+use lttv_common::text_dump::json::Fields;
 use lttv_common::trace_names::trace_names;
 use lttv_state::kernel::{Process, TraceState};
 

@@ -10,9 +10,9 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use ltt_read::Merge;
+use lttv_common::text::Text;
 use lttv_common::text_dump::EventText;
 use lttv_common::text_dump::json::Json;
-use lttv_common::text::Text;
 use lttv_context::Traceset;
 use serde_json::Value;
 
