@@ -339,8 +339,8 @@ impl Trace {
     /// ```
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace/synthetic.dat");
     /// let trace = ltt_read::Trace::open(path)?;
-    /// // This small one was made without names.
-    /// assert_eq!(trace.thread_names()?, Some(Vec::new()));
+    /// let names = trace.thread_names()?.expect("a recording of ftrace");
+    /// assert!(names.starts_with(b"279 trace-cmd\n"));
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     ///

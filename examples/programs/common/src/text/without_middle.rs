@@ -12,7 +12,8 @@ const TAIL: usize = 40;
 /// use lttv_common::text::without_middle;
 ///
 /// assert_eq!(without_middle("a short line", 20), "a short line");
-/// assert_eq!(without_middle("openat(0123456789) = 3  <1 ms>", 24), "openat(01…) = 3  <1 ms>");
+/// let call = "openat(0123456789012345) = 3  <1 ms>";
+/// assert_eq!(without_middle(call, 30), "openat(012345678…) = 3  <1 ms>");
 /// ```
 pub fn without_middle(text: &str, columns: usize) -> Cow<'_, str> {
     let length = if text.len() <= columns { 0 } else { text.chars().count() };

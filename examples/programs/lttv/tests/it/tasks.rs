@@ -221,9 +221,11 @@ fn missing_files_are_those_of_failed_opens() {
     for row in events("ret,filename") {
         if row.name.starts_with("syscall_entry_open") {
             open.insert(row.tid, row.fields[1].clone());
-        } else if row.name.starts_with("syscall_exit_open") {
-            let file = open.remove(&row.tid).filter(|_| row.number(0) == -2);
-            file.map(|file| *missing.entry(file).or_default() += 1);
+        } else if row.name.starts_with("syscall_exit_open")
+            && let Some(file) = open.remove(&row.tid)
+            && row.number(0) == -2
+        {
+            *missing.entry(file).or_default() += 1;
         }
     }
     let found = cells(
