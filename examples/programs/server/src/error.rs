@@ -22,6 +22,9 @@ pub enum OutputError {
     /// A history cannot be read.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// A temporary file cannot be written or read.
+    #[error("a temporary file cannot be used")]
+    Temporary(#[source] std::io::Error),
     /// The thread of a dataset has ended.
     #[error("the dataset is closed")]
     Stopped,

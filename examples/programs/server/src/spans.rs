@@ -17,7 +17,7 @@ use lttv_state::spans::{
 use serde_json::{Value, json};
 
 use crate::dataset::LONGEST_FILTER;
-use crate::error::Result;
+use crate::error::{OutputError, Result};
 use crate::outputs::work::Work;
 use crate::protocol::parameters::{ParameterError, Parameters};
 
@@ -86,7 +86,7 @@ impl SpanQuery {
     ///
     /// # Errors
     ///
-    /// If the client has gone away, or if the work takes too long.
+    /// If the client has gone away, if the work takes too long, or if a temporary file cannot be written.
     pub fn answer(self, traceset: &Traceset, work: &mut Work<'_>) -> Result {
         let SpanQuery { families, window, filter, order, limit } = self;
         let stop = AtomicBool::new(false);
@@ -116,8 +116,11 @@ impl SpanQuery {
             .run(SpanAnalysis::new(settings, rows));
         traceset.traces().iter().for_each(|trace| trace.release_pages());
         work.check()?;
-        let mut rows = found.output.visitor.rows;
-        let is_complete = rows.len() <= limit && found.output.visitor.failure.is_none();
+        let Rows { mut rows, failure, .. } = found.output.visitor;
+        if let Some(failure) = failure {
+            return Err(OutputError::Temporary(failure));
+        }
+        let is_complete = rows.len() <= limit;
         rows.truncate(limit);
         work.json(&json!({ "spans": rows, "isComplete": is_complete }))
     }

@@ -79,7 +79,7 @@ impl From<OutputError> for ApiError {
             OutputError::Cancelled => {
                 ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "The request was cancelled")
             }
-            OutputError::History(_) | OutputError::Stopped => {
+            OutputError::History(_) | OutputError::Temporary(_) | OutputError::Stopped => {
                 ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "The data cannot be read")
             }
         }

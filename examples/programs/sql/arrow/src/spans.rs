@@ -107,17 +107,18 @@ pub fn read_spans(
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let found = thread::scope(|scope| {
+    let (failure, errors, errors_omitted) = thread::scope(|scope| {
         let found = scope.spawn(|| {
             let read = read(traceset).threads(threads).cancel(&stop).progress(&mut progress);
-            read.run(SpanAnalysis::new(settings, rows))
+            let found = read.run(SpanAnalysis::new(settings, rows));
+            // The receiver waits until the visitor is gone.
+            (found.output.visitor.failure, found.errors, found.errors_omitted)
         });
         // Without a receiver, the read ends.
         _ = batches.into_iter().try_for_each(&mut sink);
         found.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    let (errors, errors_omitted) = (found.errors, found.errors_omitted);
-    match found.output.visitor.failure {
+    match failure {
         Some(failure) => Err(failure),
         None => Ok(Damage { errors, errors_omitted, ..Damage::default() }),
     }
