@@ -87,6 +87,18 @@ fn of_all(
     draw(format, &corrected, report)
 }
 
+/// Writes a picture in a format.
+fn write_picture(
+    page: &PageArgs,
+    format: ChartFormat,
+    picture: String,
+) -> Result<(), Box<dyn Error>> {
+    match format {
+        ChartFormat::Svg => write(page, &picture),
+        ChartFormat::Html => write(page, &page::around(&picture)),
+    }
+}
+
 /// Writes a page, in which the texts of the trace are escaped.
 fn write(page: &PageArgs, text: &str) -> Result<(), Box<dyn Error>> {
     let mut out = Output::new(page.output.as_deref())?;

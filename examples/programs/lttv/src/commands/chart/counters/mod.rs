@@ -14,7 +14,7 @@ use lttv_state::counters::{CounterAnalysis, CounterSettings, Series};
 use svg::Picture;
 
 use super::span::Span;
-use super::{ChartFormat, CountersChartArgs, page, write};
+use super::{ChartFormat, CountersChartArgs, write_picture};
 use crate::commands::periods::counters_of;
 
 /// Draws counters.
@@ -58,12 +58,7 @@ pub(super) fn draw(
         width: args.pixels,
         zone: args.input.zone(),
     };
-    let picture = picture.draw();
-    let text = match format {
-        ChartFormat::Svg => picture,
-        ChartFormat::Html => page::around(&picture),
-    };
-    write(&args.page, &text)?;
+    write_picture(&args.page, format, picture.draw())?;
     report.losses(&losses, None);
     Ok(())
 }

@@ -13,7 +13,7 @@ use lttv_state::latency::LatencyAnalysis;
 use self::panel::Panel;
 use self::svg::Picture;
 use super::span::Span;
-use super::{ChartFormat, LatencyChartArgs, SecondsArgs, page, trace_label, write};
+use super::{LatencyChartArgs, SecondsArgs, trace_label, write_picture};
 use crate::commands::latency::Measured;
 
 /// Draws the latencies in a window.
@@ -52,12 +52,7 @@ pub(super) fn draw(args: &LatencyChartArgs, report: &mut Report) -> Result<(), B
         width: args.pixels,
         zone: args.input.zone(),
     };
-    let picture = picture.draw();
-    let text = match format {
-        ChartFormat::Svg => picture,
-        ChartFormat::Html => page::around(&picture),
-    };
-    write(&args.page, &text)?;
+    write_picture(&args.page, format, picture.draw())?;
     analysis.finish(report);
     Ok(read?)
 }

@@ -20,7 +20,7 @@ use rows::Rows;
 use svg::Picture;
 
 use super::span::Span;
-use super::{ChartFormat, UsageArgs, page, trace_label, write};
+use super::{ChartFormat, UsageArgs, trace_label, write_picture};
 
 /// The rows of a trace, with their titles.
 struct TraceRows {
@@ -66,12 +66,7 @@ pub(super) fn draw(
         width: args.pixels,
         zone: args.input.zone(),
     };
-    let picture = picture.draw();
-    let text = match format {
-        ChartFormat::Svg => picture,
-        ChartFormat::Html => page::around(&picture),
-    };
-    write(&args.page, &text)?;
+    write_picture(&args.page, format, picture.draw())?;
     report.losses(&losses, Some(events));
     Ok(())
 }
