@@ -19,12 +19,15 @@ use crate::spans::period::{Read, Value};
 const MAX_SERIES: usize = 1 << 16;
 /// The greatest number of intervals with events of all series. The others have no figures.
 const MAX_CELLS: usize = 1 << 20;
+/// The greatest number of stored values of all series.
+const MAX_CHANGES: usize = 1 << 22;
 
 /// The settings of counters.
 #[derive(Debug, Clone)]
 pub struct CounterSettings {
     counters: Counters,
     intervals: Option<Intervals>,
+    has_changes: bool,
 }
 
 impl CounterSettings {
@@ -39,7 +42,13 @@ impl CounterSettings {
         environment: &Environment,
     ) -> Result<Self, CounterError> {
         let counters = Counters::new(counters.into_iter().collect(), traces, environment)?;
-        Ok(CounterSettings { counters, intervals: None })
+        Ok(CounterSettings { counters, intervals: None, has_changes: false })
+    }
+
+    /// Stores each value: see [`Series::changes`].
+    #[must_use]
+    pub fn with_changes(self) -> Self {
+        CounterSettings { has_changes: true, ..self }
     }
 
     /// Sets intervals of a length in ns, from a time on: the figures of each are in the [result](Series::intervals).
@@ -68,6 +77,8 @@ pub struct FoundCounters {
     pub dropped: u64,
     /// `true` if there are so many intervals with events that some have no figures.
     pub lacks_intervals: bool,
+    /// The number of values that are not among the changes of their series, since there are too many.
+    pub dropped_changes: u64,
 }
 
 impl FoundCounters {
@@ -89,6 +100,7 @@ pub struct State {
     /// The begin of the window, in ns.
     begin: i64,
     cells: usize,
+    changes: usize,
     found: FoundCounters,
 }
 
@@ -125,8 +137,18 @@ impl CounterAnalysis {
             intervals = None;
         }
         let is_delta = self.settings.counters.all[counter as usize].is_delta;
+        let is_stored = counts && self.settings.has_changes && state.changes < MAX_CHANGES;
+        state.found.dropped_changes += u64::from(counts && self.settings.has_changes && !is_stored);
+        let series = &mut state.series[place];
+        if is_stored {
+            series.begin_changes(state.begin);
+        }
         let counts = counts.then_some(state.begin);
-        state.cells += state.series[place].event((value, is_delta), time, counts, intervals);
+        state.cells += series.event((value, is_delta), time, counts, intervals);
+        if is_stored {
+            series.change();
+            state.changes += 1;
+        }
     }
 }
 
@@ -210,6 +232,9 @@ impl KernelAnalysis for CounterAnalysis {
         let ends: Vec<i64> = ends.map(|last| until.map_or(last, |until| last.min(until))).collect();
         for series in &mut state.series {
             series.advance(ends[series.trace().0], state.begin, self.settings.intervals);
+            if self.settings.has_changes {
+                series.begin_changes(state.begin);
+            }
         }
         let is_known = |series: &Series| series.figures().least().is_some();
         state.series.retain(is_known);

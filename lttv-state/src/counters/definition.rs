@@ -6,7 +6,7 @@ use ltt_read::Trace;
 use lttv_filter::{Environment, Expression, FilterError};
 
 use crate::filter::KernelFilters;
-use crate::spans::period::missing_field;
+use crate::spans::period::{can_pass, missing_field};
 
 /// A numeric field of events over time.
 ///
@@ -131,6 +131,16 @@ impl Counter {
         own.chain(self.key.iter().map(|(label, _)| label.clone())).collect()
     }
 
+    /// Iterates over the fields that are read of events.
+    fn fields(&self) -> impl Iterator<Item = &str> {
+        self.key.iter().map(|(_, field)| field).chain([&self.value]).map(|field| &**field)
+    }
+
+    /// Returns `true` if a trace has events that can pass the expression, with the fields that are read of them.
+    pub fn is_served_by(&self, trace: &Arc<Trace>, environment: &Environment) -> bool {
+        can_pass(trace, [(&self.event, self.fields())], environment)
+    }
+
     /// Returns the unit; empty if there is none.
     pub fn unit_text(&self) -> &str {
         &self.unit
@@ -163,9 +173,7 @@ impl Counters {
             }
             let filters = KernelFilters::new(&of.event, traces, environment)
                 .map_err(|source| CounterError::Expression { counter: counter(), source })?;
-            let fields = of.key.iter().map(|(_, field)| field).chain([&of.value]);
-            let fields = fields.map(|field| &**field);
-            if let Some((field, nearest)) = missing_field(&filters, traces, fields) {
+            if let Some((field, nearest)) = missing_field(&filters, traces, of.fields()) {
                 return Err(CounterError::Field { counter: counter(), field, nearest });
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::TraceIndex;
+use ltt_read::{Timestamp, TraceIndex};
 
 use super::figures::CounterFigures;
 use super::number::Number;
@@ -54,6 +54,8 @@ pub struct Series {
     figures: CounterFigures,
     cells: Vec<Cell>,
     length: u64,
+    /// The times in ns from which on each value holds, if they are wanted.
+    changes: Vec<(i64, Number)>,
 }
 
 impl Series {
@@ -63,8 +65,8 @@ impl Series {
         key: Box<[KeyPart]>,
         labels: Arc<[String]>,
     ) -> Self {
-        let (level, since, figures, cells, length) = Default::default();
-        Series { trace, counter, key, labels, level, since, figures, cells, length }
+        let (level, since, figures, cells, length, changes) = Default::default();
+        Series { trace, counter, key, labels, level, since, figures, cells, length, changes }
     }
 
     /// Returns the trace.
@@ -110,6 +112,24 @@ impl Series {
             (next, level) = (cell.interval + 1, Some(cell.level));
             gap.chain([(cell.interval, cell.figures)])
         })
+    }
+
+    /// Iterates over the [values](super::CounterSettings::with_changes) in the window, each with the time from which on
+    /// it holds: that of its event, or the begin of the window.
+    pub fn changes(&self) -> impl Iterator<Item = (Timestamp, Number)> {
+        self.changes.iter().map(|(time, value)| (Timestamp::from_ns(*time), *value))
+    }
+
+    /// Adds the value at the begin of the window to the changes, if it is known and there are none.
+    pub(super) fn begin_changes(&mut self, begin: i64) {
+        if let Some(level) = self.level.filter(|_| self.changes.is_empty()) {
+            self.changes.push((begin, level));
+        }
+    }
+
+    /// Adds the value since the last event to the changes.
+    pub(super) fn change(&mut self) {
+        self.changes.extend(self.level.map(|level| (self.since, level)));
     }
 
     /// Adds the value of an event, which may be an increment, before the window or in it. Returns the number of

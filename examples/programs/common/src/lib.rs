@@ -11,6 +11,7 @@ pub mod calls;
 pub mod cancel;
 pub mod clocks;
 pub mod critical_path;
+pub mod definitions;
 pub mod escape;
 pub mod extension;
 pub mod fnv;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use lttv_common::bundled::bundled_trace;
 use lttv_common::cache::CacheArgs;
 use lttv_common::clocks::Corrections;
+use lttv_common::definitions::DefineArgs;
 use lttv_common::report::{Report, Usage};
 
 use crate::allocator;
@@ -72,6 +73,10 @@ pub struct ServerArgs {
     #[arg(long)]
     pub symbols: bool,
 
+    /// The periods to show.
+    #[command(flatten)]
+    pub define: DefineArgs,
+
     /// The corrections of clocks.
     #[command(flatten)]
     pub clocks: Corrections,
@@ -108,7 +113,8 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     let roots = Roots::new(traces.iter().chain(&args.root).cloned());
     let roots = roots.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
     let cache = args.cache.cache(args.cache_limit);
-    let options = DatasetOptions { cache, symbols: args.symbols };
+    let definitions = args.define.read()?;
+    let options = DatasetOptions { cache, symbols: args.symbols, definitions };
     let memory = FileMemory::new(args.memory.saturating_mul(1 << 20));
     let workspace = Workspace::new(roots, args.clocks.clone(), options).file_memory(memory);
     let workspace = Arc::new(workspace);

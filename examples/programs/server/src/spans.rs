@@ -1,22 +1,19 @@
 //! Single spans of a window: the rows of `lttv spans --format json`.
 
-use std::io;
 use std::num::NonZeroUsize;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::Timestamp;
-use lttv_common::spans::{Shown, object};
+use lttv_common::spans::{OrderedSpans, object};
 use lttv_context::Traceset;
 use lttv_filter::{Environment, Expression, nearest};
 use lttv_state::analysis;
-use lttv_state::spans::{
-    EventReader, Family, Span, SpanAnalysis, SpanFilter, SpanNames, SpanOrder, SpanSettings,
-    SpanSorter, SpanVisitor,
-};
+use lttv_state::latency::Period;
+use lttv_state::spans::{Family, SpanAnalysis, SpanFilter, SpanOrder, SpanSettings};
 use serde_json::{Value, json};
 
-use crate::dataset::LONGEST_FILTER;
+use crate::dataset::{Dataset, LONGEST_FILTER};
 use crate::error::{OutputError, Result};
 use crate::outputs::work::Work;
 use crate::protocol::parameters::{ParameterError, Parameters};
@@ -34,6 +31,7 @@ pub struct SpanQuery {
     filter: Option<SpanFilter>,
     order: SpanOrder,
     limit: usize,
+    periods: Vec<Period>,
 }
 
 impl SpanQuery {
@@ -45,7 +43,7 @@ impl SpanQuery {
     /// If one of them is wrong.
     pub fn parse(
         parameters: &Parameters,
-        traceset: &Traceset,
+        dataset: &Dataset,
     ) -> std::result::Result<Self, ParameterError> {
         let families = match parameters.text("family")? {
             None | Some("") => SpanSettings::FAMILIES.to_vec(),
@@ -56,13 +54,14 @@ impl SpanQuery {
             Ok(time.map_or(Bound::Unbounded, |ns| Bound::Included(Timestamp::from_ns(ns))))
         };
         let window = (bound("begin")?, bound("end")?);
+        let periods = dataset.periods();
         let text = parameters.text("filter")?.filter(|text| !text.trim().is_empty());
         let filter = text.map(|text| {
             if text.len() > LONGEST_FILTER {
                 return Err(format!("longer than {LONGEST_FILTER} bytes"));
             }
             let expression = Expression::parse(text).map_err(|error| error.to_string())?;
-            SpanFilter::new(&expression, traceset, &Environment::new())
+            SpanFilter::with_periods(&expression, dataset.traceset(), periods, &Environment::new())
                 .map_err(|error| error.to_string())
         });
         let filter =
@@ -79,7 +78,8 @@ impl SpanQuery {
                 return Err(ParameterError::invalid("limit", format!("not from 1 to {MOST}")));
             }
         };
-        Ok(SpanQuery { families, window, filter, order, limit })
+        let periods = periods.to_vec();
+        Ok(SpanQuery { families, window, filter, order, limit, periods })
     }
 
     /// Answers with the first spans in the order, as objects, and with `isComplete`: `false` if there are more.
@@ -88,20 +88,21 @@ impl SpanQuery {
     ///
     /// If the client has gone away, if the work takes too long, or if a temporary file cannot be written.
     pub fn answer(self, traceset: &Traceset, work: &mut Work<'_>) -> Result {
-        let SpanQuery { families, window, filter, order, limit } = self;
+        let SpanQuery { families, window, filter, order, limit, periods } = self;
         let stop = AtomicBool::new(false);
         // One more than is wanted tells that there are more.
-        let sorter = SpanSorter::new(order, tempfile::tempfile).limit(limit + 1);
-        let rows = Rows {
-            traceset,
-            reader: EventReader::new(traceset),
-            filter,
-            sorter: Some(sorter),
-            rows: Vec::new(),
-            stop: &stop,
-            failure: None,
-        };
+        let mut rows: Vec<Value> = Vec::new();
+        let spans = OrderedSpans::new(traceset, order, &stop, |span| {
+            rows.push(object(span));
+            Ok(())
+        });
+        let spans = spans.filter(filter).limit(limit + 1);
         let settings = SpanSettings::new().families(families);
+        // They have been checked for these traces.
+        let settings = settings
+            .clone()
+            .periods(periods, traceset.traces(), &Environment::new())
+            .unwrap_or(settings);
         let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let found = analysis::read(traceset)
             .window(window)
@@ -113,13 +114,10 @@ impl SpanQuery {
                     stop.store(true, Ordering::Relaxed);
                 }
             })
-            .run(SpanAnalysis::new(settings, rows));
+            .run(SpanAnalysis::new(settings, spans));
         traceset.traces().iter().for_each(|trace| trace.release_pages());
         work.check()?;
-        let Rows { mut rows, failure, .. } = found.output.visitor;
-        if let Some(failure) = failure {
-            return Err(OutputError::Temporary(failure));
-        }
+        found.output.visitor.finish().map_err(OutputError::Temporary)?;
         let is_complete = rows.len() <= limit;
         rows.truncate(limit);
         work.json(&json!({ "spans": rows, "isComplete": is_complete }))
@@ -134,60 +132,4 @@ fn family(key: &str) -> std::result::Result<Family, ParameterError> {
         let perhaps = perhaps.map_or(String::new(), |of| format!("; did you mean {of}?"));
         ParameterError::invalid("family", format!("there is no family {key:?}{perhaps}"))
     })
-}
-
-/// Collects the objects of the first spans in an order.
-struct Rows<'t> {
-    traceset: &'t Traceset,
-    reader: EventReader<'t>,
-    filter: Option<SpanFilter>,
-    sorter: Option<SpanSorter>,
-    rows: Vec<Value>,
-    stop: &'t AtomicBool,
-    failure: Option<io::Error>,
-}
-
-impl Rows<'_> {
-    /// Notes the first error, and stops the read.
-    fn check(&mut self, result: io::Result<()>) {
-        if let Err(error) = result {
-            self.failure.get_or_insert(error);
-            self.stop.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-impl SpanVisitor for Rows<'_> {
-    fn span(&mut self, span: &Span, names: &SpanNames<'_>) {
-        let Rows { reader, filter, sorter, .. } = self;
-        if filter.as_ref().is_none_or(|filter| filter.matches(span, names, reader)) {
-            let result = sorter.as_mut().map_or(Ok(()), |sorter| sorter.push(span));
-            self.check(result);
-        }
-    }
-
-    fn passed(&mut self, earliest: Timestamp, names: &SpanNames<'_>) {
-        let Rows { traceset, reader, sorter, rows, stop, .. } = self;
-        let Some(sorter) = sorter else { return };
-        let traceset = *traceset;
-        let result = sorter.pass(earliest, |span| {
-            rows.push(object(&mut Shown { span, names, reader, traceset }));
-            Ok(())
-        });
-        if sorter.is_full() {
-            stop.store(true, Ordering::Relaxed);
-        }
-        self.check(result);
-    }
-
-    fn finished(&mut self, names: &SpanNames<'_>) {
-        let Rows { traceset, reader, sorter, rows, .. } = self;
-        let Some(sorter) = sorter.take() else { return };
-        let traceset = *traceset;
-        let result = sorter.finish(|span| {
-            rows.push(object(&mut Shown { span, names, reader, traceset }));
-            Ok(())
-        });
-        self.check(result);
-    }
 }

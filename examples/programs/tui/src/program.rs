@@ -11,6 +11,7 @@ use lttv_common::bundled::bundled_trace;
 use lttv_common::cache::CacheArgs;
 use lttv_common::cancel;
 use lttv_common::clocks::Corrections;
+use lttv_common::definitions::DefineArgs;
 use lttv_common::follow::{FollowArgs, Place};
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, KeyBinding, Settings};
@@ -110,6 +111,10 @@ pub struct TuiArgs {
     #[arg(long)]
     pub export_notes: bool,
 
+    /// The periods to show.
+    #[command(flatten)]
+    pub define: DefineArgs,
+
     /// The corrections of clocks.
     #[command(flatten)]
     pub clocks: Corrections,
@@ -155,6 +160,7 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
         return Ok(None);
     }
     session.use_saved_states(args.cache.cache(CacheArgs::LIMIT));
+    session.define(args.define.read()?)?;
     args.prepare(&mut session)?;
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, args.look());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ltt_read::Trace;
 use lttv_filter::{Environment, Expression, FilterError};
 
-use super::fields::missing_field;
+use super::fields::{can_pass, missing_field};
 use super::open::Value;
 use crate::filter::KernelFilters;
 
@@ -209,6 +209,18 @@ impl Period {
         key.chain(labels.iter().map(|(_, field)| field))
             .chain(values.map(|value| &value.field))
             .map(|field| &**field)
+    }
+
+    /// Returns `true` if a trace has events that can begin the period and events that can end it, with the fields that
+    /// are read of them.
+    pub fn is_served_by(&self, trace: &Arc<Trace>, environment: &Environment) -> bool {
+        let ends = [(&self.begin, self.fields(false)), (&self.end, self.fields(true))];
+        can_pass(trace, ends, environment)
+    }
+
+    /// Returns the name of the parent.
+    pub fn parent_name(&self) -> Option<&str> {
+        self.parent.as_deref()
     }
 
     /// Checks that events which pass an expression have the fields that are read of them, if there are such events.

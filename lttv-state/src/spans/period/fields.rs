@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, FieldKind, Scope};
 use ltt_read::{Field, Trace, TraceIndex};
-use lttv_filter::{Verdict, nearest};
+use lttv_filter::{Environment, Expression, Verdict, nearest};
 
 use crate::filter::KernelFilters;
 
@@ -37,13 +37,11 @@ fn field_names(trace: &Trace, id: EventTypeId) -> Vec<&str> {
     names
 }
 
-/// Returns the first one of some fields that no event has which passes filters, with the nearest name of one that such
-/// events have. `None` if there is no such field, or if no event of the traces can pass.
-pub(crate) fn missing_field<'f>(
+/// Returns the event types whose events can pass filters, each with its trace.
+fn passing<'t>(
     filters: &KernelFilters,
-    traces: &[Arc<Trace>],
-    mut fields: impl Iterator<Item = &'f str>,
-) -> Option<(String, Option<String>)> {
+    traces: &'t [Arc<Trace>],
+) -> Vec<(&'t Arc<Trace>, EventTypeId)> {
     let mut passing = Vec::new();
     for (index, trace) in (0..).map(TraceIndex).zip(traces) {
         let Some(filter) = filters.filters().for_trace(index) else { continue };
@@ -51,6 +49,31 @@ pub(crate) fn missing_field<'f>(
         let types = types.filter(|id| filter.verdict(*id) != Verdict::Never);
         passing.extend(types.map(|id| (trace, id)));
     }
+    passing
+}
+
+/// Returns `true` if a trace has event types whose events can pass each one of some expressions, and have the fields that
+/// are named beside it.
+pub(crate) fn can_pass<'f, F: Iterator<Item = &'f str>>(
+    trace: &Arc<Trace>,
+    expressions: impl IntoIterator<Item = (&'f Expression, F)>,
+    environment: &Environment,
+) -> bool {
+    let traces = std::slice::from_ref(trace);
+    expressions.into_iter().all(|(expression, fields)| {
+        let Ok(filters) = KernelFilters::new(expression, traces, environment) else { return false };
+        !passing(&filters, traces).is_empty() && missing_field(&filters, traces, fields).is_none()
+    })
+}
+
+/// Returns the first one of some fields that no event has which passes filters, with the nearest name of one that such
+/// events have. `None` if there is no such field, or if no event of the traces can pass.
+pub(crate) fn missing_field<'f>(
+    filters: &KernelFilters,
+    traces: &[Arc<Trace>],
+    mut fields: impl Iterator<Item = &'f str>,
+) -> Option<(String, Option<String>)> {
+    let passing = passing(filters, traces);
     let is_missing = |field: &&str| {
         !passing.is_empty() && !passing.iter().any(|(trace, id)| has_field(trace, *id, field))
     };

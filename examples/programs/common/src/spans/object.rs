@@ -30,9 +30,7 @@ pub fn object(shown: &mut Shown<'_, '_, '_>) -> serde_json::Value {
     }
     let mut events = events.into_iter();
     let name = shown.name();
-    let values = shown.reader.period_values(span, names).into_iter();
-    let values: Map<_, _> =
-        values.map(|(name, value)| (name.to_owned(), value_of_period(value))).collect();
+    let values = values(shown);
     let mut object = json!({
         "begin": span.begin.as_ns(),
         "end": span.end.as_ns(),
@@ -56,6 +54,12 @@ pub fn object(shown: &mut Shown<'_, '_, '_>) -> serde_json::Value {
         object["values"] = serde_json::Value::Object(values);
     }
     object
+}
+
+/// Returns the labels and values of a period; empty for other spans.
+pub fn values(shown: &mut Shown<'_, '_, '_>) -> Map<String, serde_json::Value> {
+    let values = shown.reader.period_values(shown.span, shown.names).into_iter();
+    values.map(|(name, value)| (name.to_owned(), value_of_period(value))).collect()
 }
 
 /// Returns a label or value of a period.

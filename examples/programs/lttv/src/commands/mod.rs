@@ -20,7 +20,6 @@ pub mod info;
 pub mod irq;
 pub mod latency;
 pub mod man;
-pub mod periods;
 pub mod run;
 pub mod selection;
 pub mod serve;

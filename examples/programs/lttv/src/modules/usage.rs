@@ -56,5 +56,6 @@ fn tables(host: &mut Host, handle: Attached<UsageAnalysis>) -> Vec<Table> {
         }
     }
     let has_traces = host.data.has_traces();
-    Shown { traces, has_traces, has_intervals: false }.tables()
+    Shown { traces, has_traces, has_intervals: false, threads: None, processes: None, cpus: &[] }
+        .tables()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, Schema};
 use ltt_read::{Trace, TraceIndex, TracefileIndex};
+use lttv_common::definitions::Definitions;
 use lttv_common::kernel_trace::{FLAME, USES};
 use lttv_common::losses::Losses;
 use lttv_common::table::{Table, known, percent};
@@ -166,6 +167,24 @@ pub(crate) fn missing(recorded: &[RecordedEvents]) -> Table {
         .wrap()
         .text("commands", "COMMANDS", |row| row.2.join(", "))
         .wrap()
+        .build()
+}
+
+/// Returns a table with a row for each definition of spans and counters that comes with the program and that a trace
+/// serves.
+pub(crate) fn definitions(served: &[Vec<(&str, Definitions)>]) -> Table {
+    let mut rows: Vec<(TraceIndex, &str, &str, &str)> = Vec::new();
+    for (trace, of) in (0..).map(TraceIndex).zip(served) {
+        for (file, of) in of {
+            rows.extend(of.periods.iter().map(|one| (trace, *file, "span", one.name())));
+            rows.extend(of.counters.iter().map(|one| (trace, *file, "counter", one.name())));
+        }
+    }
+    Table::of("definitions", "Definitions of spans and counters", &rows)
+        .trace_if(true, |row| row.0)
+        .text("file", "FILE", |row| row.1)
+        .text("kind", "KIND", |row| row.2)
+        .text("name", "NAME", |row| row.3)
         .build()
 }
 

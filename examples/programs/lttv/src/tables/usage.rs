@@ -8,8 +8,10 @@ use lttv_state::kernel::Serial;
 use lttv_state::stats::CpuSum;
 use lttv_state::usage::{Activity, Figure, Pages, TraceUsage, Traffic};
 
+/// Tells whether the thread of an id and of a process with a name is shown.
+type IsShown<'u> = &'u dyn Fn(Option<i32>, Option<i32>, &str) -> bool;
+
 /// The use of a traceset in a window, which is shown.
-#[derive(Debug)]
 pub(crate) struct Shown<'u> {
     /// The traces with their use.
     pub traces: Vec<(TraceIndex, &'u TraceUsage)>,
@@ -17,6 +19,12 @@ pub(crate) struct Shown<'u> {
     pub has_traces: bool,
     /// `true` if there are tables of intervals.
     pub has_intervals: bool,
+    /// The threads whose rows are shown; `None` for all.
+    pub threads: Option<IsShown<'u>>,
+    /// The processes whose rows are shown, if they can be chosen; `None` for all.
+    pub processes: Option<IsShown<'u>>,
+    /// The CPUs whose rows are shown; all if empty.
+    pub cpus: &'u [u32],
 }
 
 /// A row of one of the tables: what it is about, and its figures.
@@ -59,20 +67,36 @@ struct Whole {
 }
 
 impl<'u> Shown<'u> {
-    /// Returns the tables.
+    /// Returns the tables. If threads or CPUs are chosen, these are the tables with rows of them.
     pub(crate) fn tables(&self) -> Vec<Table> {
-        let mut tables = vec![
-            self.cpus(),
-            self.frequencies(),
-            self.threads(),
-            self.processes(),
-            self.interfaces(),
-            self.totals(),
-        ];
-        if self.has_intervals {
-            tables.extend([self.intervals(), self.cpu_intervals(), self.thread_intervals()]);
-        }
+        let (of_threads, of_cpus) = (self.threads.is_some(), !self.cpus.is_empty());
+        let has = self.has_intervals;
+        let mut tables = Vec::new();
+        let mut add = |is_shown: bool, table: &dyn Fn() -> Table| {
+            tables.extend(is_shown.then(table));
+        };
+        let (cpus, threads) = (of_cpus || !of_threads, of_threads || !of_cpus);
+        // A thread does not choose a process.
+        let processes = threads && (!of_threads || self.processes.is_some());
+        let all = !of_threads && !of_cpus;
+        add(cpus, &|| self.cpus());
+        add(cpus, &|| self.frequencies());
+        add(threads, &|| self.threads());
+        add(processes, &|| self.processes());
+        add(all, &|| self.interfaces());
+        add(all, &|| self.totals());
+        add(all && has, &|| self.intervals());
+        add(cpus && has, &|| self.cpu_intervals());
+        add(threads && has, &|| self.thread_intervals());
         tables
+    }
+
+    fn has_cpu(&self, cpu: u32) -> bool {
+        self.cpus.is_empty() || self.cpus.contains(&cpu)
+    }
+
+    fn has_thread(&self, tid: Option<i32>, pid: Option<i32>, name: &str) -> bool {
+        self.threads.is_none_or(|is_shown| is_shown(tid, pid, name))
     }
 
     /// Returns the rows of all traces.
@@ -96,7 +120,8 @@ impl<'u> Shown<'u> {
     }
 
     fn cpus(&self) -> Table {
-        self.table(("cpus", "CPUs"), &self.rows(|of| of.cpus()))
+        let cpus = self.rows(|of| of.cpus().into_iter().filter(|of| self.has_cpu(of.sum.number)));
+        self.table(("cpus", "CPUs"), &cpus)
             .integer("cpu", "CPU", |row| row.it.sum.number)
             .with(|table| busy(table, |row| &row.it.sum))
             .duration("idle_ns", "IDLE", |row| row.it.sum.idle_time)
@@ -115,7 +140,8 @@ impl<'u> Shown<'u> {
 
     fn frequencies(&self) -> Table {
         let rows = self.rows(|of| {
-            of.cpus().into_iter().flat_map(|cpu| {
+            let cpus = of.cpus().into_iter().filter(|of| self.has_cpu(of.sum.number));
+            cpus.flat_map(|cpu| {
                 let residency = cpu.frequency.map(|of| of.residency).unwrap_or_default();
                 let known: u64 = residency.iter().map(|of| of.1).sum();
                 residency.into_iter().map(move |(hz, ns)| (cpu.sum.number, hz, ns, known))
@@ -134,7 +160,7 @@ impl<'u> Shown<'u> {
         let rows = self.rows(|of| {
             let mut threads = of.threads();
             threads.sort_by_key(|of| (Reverse(of.cpu_time), of.thread));
-            threads.into_iter().map(|thread| {
+            let workers = threads.into_iter().map(|thread| {
                 let facts = of.thread_facts().get(thread.thread.index());
                 let name = match (facts, thread.thread) {
                     (_, Serial::NONE) => "(interrupts)",
@@ -155,7 +181,8 @@ impl<'u> Shown<'u> {
                         sent: thread.sent,
                     },
                 }
-            })
+            });
+            workers.filter(|of| self.has_thread(of.tid, of.pid, &of.name))
         });
         self.table(("threads", "Threads"), &rows)
             .integer("tid", "TID", |row| row.it.tid)
@@ -169,7 +196,7 @@ impl<'u> Shown<'u> {
         let rows = self.rows(|of| {
             let mut processes = of.processes();
             processes.sort_by_key(|of| (Reverse(of.cpu_time), of.pid));
-            processes.into_iter().map(|process| Worker {
+            let workers = processes.into_iter().map(|process| Worker {
                 tid: None,
                 pid: Some(process.pid),
                 name: process.name.to_string(),
@@ -181,7 +208,11 @@ impl<'u> Shown<'u> {
                     pages: process.pages,
                     sent: process.sent,
                 },
-            })
+            });
+            let is_shown = |of: &Worker| {
+                self.processes.is_none_or(|is_shown| is_shown(None, of.pid, &of.name))
+            };
+            workers.filter(is_shown)
         });
         self.table(("processes", "Processes"), &rows)
             .integer("pid", "PID", |row| row.it.pid)
@@ -233,7 +264,8 @@ impl<'u> Shown<'u> {
         let rows = self.rows(|of| {
             of.intervals().into_iter().flat_map(|interval| {
                 let span = Span { start: interval.start, end: interval.end };
-                interval.cpus.into_iter().map(move |(cpu, hz)| (span, cpu, hz))
+                let cpus = interval.cpus.into_iter().filter(|(cpu, _)| self.has_cpu(cpu.number));
+                cpus.map(move |(cpu, hz)| (span, cpu, hz))
             })
         });
         self.table(("cpu_intervals", "CPUs over time"), &rows)
@@ -251,8 +283,13 @@ impl<'u> Shown<'u> {
                 let span = Span { start: interval.start, end: interval.end };
                 let mut used = interval.threads;
                 used.sort_by_key(|of| (Reverse(of.1), of.0));
-                used.into_iter()
-                    .map(move |(thread, ns)| (span, of.thread_facts().get(thread.index()), ns))
+                let used = used
+                    .into_iter()
+                    .map(move |(thread, ns)| (span, of.thread_facts().get(thread.index()), ns));
+                used.filter(|(_, facts, _)| {
+                    let (tid, pid) = (facts.and_then(|of| of.tid), facts.and_then(|of| of.pid));
+                    self.has_thread(tid, pid, facts.map_or("", |of| &*of.name))
+                })
             })
         });
         self.table(("thread_intervals", "Threads over time"), &rows)

@@ -279,3 +279,48 @@ fn periods_are_those_of_spans() {
         assert_eq!(found, expected, "{name}");
     }
 }
+
+/// Returns the values of a counter in a file by series: each with its time in ns.
+fn counters(file: &Path) -> BTreeMap<String, Vec<(i64, i64)>> {
+    let json: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    let zero: i64 = json["otherData"]["zero_ns"].as_str().unwrap().parse().unwrap();
+    let mut found: BTreeMap<String, Vec<(i64, i64)>> = BTreeMap::new();
+    for event in json["traceEvents"].as_array().unwrap().iter().filter(|of| of["ph"] == "C") {
+        let value = event["args"]["B"].as_i64().unwrap();
+        let name = event["name"].as_str().unwrap().to_owned();
+        found.entry(name).or_default().push((zero + ns(&event["ts"]), value));
+    }
+    found
+}
+
+#[test]
+fn counters_have_each_value_of_their_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let define = concat!(env!("CARGO_MANIFEST_DIR"), "/../../definitions/writes.toml");
+    let mut sums: BTreeMap<String, Vec<(i64, i64)>> = BTreeMap::new();
+    let args = ["dump", "--no-cache", "--format=json", "-e", "syscall_exit_write && ret > 0"];
+    let limit = std::time::Duration::from_secs(60);
+    let run = crate::support::run(&crate::support::lttv(), &args, Some(&kernel()), limit);
+    for line in String::from_utf8(run.stdout).unwrap().lines() {
+        let event: Value = serde_json::from_str(line.trim_end_matches(',')).unwrap();
+        let of = sums.entry(format!("written cpu={}", event["cpu"])).or_default();
+        let before = of.last().map_or(0, |(_, sum)| *sum);
+        let time = event["time"].as_i64().or(event["timestamp"].as_i64()).unwrap();
+        of.push((time, before + event["fields"]["ret"].as_i64().unwrap()));
+    }
+    assert!(sums.len() > 2 && sums.values().all(|of| of.len() > 5), "{sums:?}");
+    let args = ["--to", "perfetto", "--define", define];
+    let file = converted(folder.path(), "whole.json", &args);
+    assert_eq!(counters(&file), sums);
+    // A window begins with the values that hold then.
+    let (begin, end) = (1_795_233_416_430_000_000, 1_795_233_416_560_000_000);
+    let window = ["--begin=1795233416.43", "--end=1795233416.56"];
+    let file = converted(folder.path(), "part.json", &[&args[..], &window].concat());
+    for of in sums.values_mut() {
+        let before = of.iter().rfind(|(time, _)| *time < begin).map(|(_, value)| (begin, *value));
+        of.retain(|(time, _)| (begin..=end).contains(time));
+        of.splice(..0, before);
+    }
+    sums.retain(|_, of| !of.is_empty());
+    assert_eq!(counters(&file), sums);
+}

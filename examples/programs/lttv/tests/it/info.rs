@@ -174,3 +174,33 @@ fn losses_are_summed_by_tracefile() {
     let run = info(path, &[]);
     assert!(run.stderr.contains("lttv: 11 ranges lost 73228 events of about "), "{}", run.stderr);
 }
+
+#[test]
+fn definitions_that_a_trace_serves_have_spans_and_counters_in_it() {
+    let mut found = 0;
+    for name in ["kernel", "ftrace", "ust"] {
+        let trace = bundled(name);
+        let all = json(&trace, &["--table", "definitions"]);
+        let text = String::from_utf8(info(&trace, &[]).stdout).expect("UTF-8");
+        let types = json(&trace, &["--events", "--table", "event_types"]);
+        let has_type = |name: &str| {
+            rows(&types, "event_types").iter().any(|of| of["name"].as_str().unwrap().contains(name))
+        };
+        let names: Vec<_> =
+            rows(&all, "definitions").iter().map(|row| row["file"].as_str().unwrap()).collect();
+        for (file, event) in [
+            ("cpu-frequency", "cpu_frequency"),
+            ("cpu-idle", "cpu_idle"),
+            ("net-transmit", "net_dev_"),
+            ("markers", "print"),
+            ("ros2-callbacks", "ros2:callback_start"),
+        ] {
+            assert_eq!(names.contains(&file), has_type(event), "{name} {file} {names:?}");
+        }
+        for row in rows(&all, "definitions") {
+            assert!(text.contains(row["file"].as_str().unwrap()), "{text}");
+            found += 1;
+        }
+    }
+    assert!(found > 2, "{found}");
+}

@@ -128,3 +128,35 @@ fn too_many_threads_are_fewer_with_a_message() {
     assert!(run.stderr.contains("--threads: 512 threads are used"), "{run:?}");
     assert_eq!(run.stdout, expected.stdout);
 }
+
+#[test]
+fn selections_are_rows_of_the_whole_tables() {
+    let all = tables(&["--every=50ms"]);
+    let threads = rows(&all, "threads");
+    let busy = threads.iter().find(|row| row["tid"].as_i64() > Some(0)).expect("a thread");
+    let (tid, comm) = (busy["tid"].to_string(), busy["command"].as_str().expect("a name"));
+    for (options, column, value) in [
+        (vec![format!("--tid={tid}")], "tid", busy["tid"].clone()),
+        (vec![format!("--comm={comm}")], "command", busy["command"].clone()),
+        (vec!["--cpu=1".to_owned()], "cpu", 1.into()),
+    ] {
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let picked = tables(&[&["--every=50ms"], &options[..]].concat());
+        let names: Vec<&String> = picked.as_object().expect("tables").keys().collect();
+        let mut compared = 0;
+        for name in ["threads", "processes", "thread_intervals", "cpus", "cpu_intervals"] {
+            let has_column = rows(&all, name).iter().any(|row| row.get(column).is_some());
+            let is_of_kind = has_column && (column == "cpu" || !name.starts_with("cpu"));
+            if !is_of_kind {
+                assert!(!names.iter().any(|of| *of == name), "{options:?}: {name}");
+                continue;
+            }
+            let of_all = rows(&all, name).iter().filter(|row| row[column] == value);
+            let of_all: Vec<&Value> = of_all.collect();
+            compared += of_all.len();
+            assert!(of_all.iter().copied().eq(rows(&picked, name)), "{options:?}: {name}");
+        }
+        assert!(compared > 2, "{options:?}");
+        assert!(!names.iter().any(|of| *of == "totals"), "{options:?}: {names:?}");
+    }
+}

@@ -40,11 +40,12 @@ use std::sync::{Arc, OnceLock};
 
 use ltt_read::{Merge, TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_common::cache::Cache;
+use lttv_common::definitions::Definitions;
 use lttv_context::{Traceset, TracesetContext};
 use lttv_filter::Vocabulary;
 use lttv_state::filter::KernelFields;
 use lttv_state::history::History;
-use lttv_state::latency::{Family, Latency};
+use lttv_state::latency::{Family, Latency, Period};
 use lttv_state::stats::Statistics;
 use lttv_state::waits::TimelineId;
 
@@ -73,6 +74,8 @@ pub struct DatasetOptions {
     pub cache: Option<Cache>,
     /// Names of functions are looked up in the binaries that traces name, wherever they are.
     pub symbols: bool,
+    /// The definitions of periods beside those that come with the program.
+    pub definitions: Definitions,
 }
 
 /// The traces of a client's trace.
@@ -103,6 +106,7 @@ pub struct Dataset {
     statistics: recent::Recent<Window, Statistics>,
     latency: recent::Recent<Window, Latency>,
     families: OnceLock<Vec<Family>>,
+    periods: latency::Periods,
     calls: job::Job<Calls>,
     has_calls: OnceLock<bool>,
     symbols: bool,
@@ -165,6 +169,9 @@ impl Dataset {
             Events::count(&traceset, &groups, folder, faults, Arc::clone(&stop))
         };
         let kernel = Kernel::build(&traceset, folder, Arc::clone(&faults), Arc::clone(&stop));
+        let (periods, fault) = latency::Periods::new(&options.definitions, &traceset);
+        let warnings = fault.into_iter().collect();
+        faults.add_told(ToldFaults { warnings, ..ToldFaults::default() });
         Arc::new(Dataset {
             reader: Reader::start(&traceset, &faults),
             traceset,
@@ -178,6 +185,7 @@ impl Dataset {
             statistics: recent::Recent::default(),
             latency: recent::Recent::default(),
             families: OnceLock::new(),
+            periods,
             calls: job::Job::default(),
             has_calls: OnceLock::new(),
             symbols: options.symbols,
@@ -278,16 +286,32 @@ impl Dataset {
     /// Returns the latencies of a window, if they are computed. The first call starts that.
     pub fn latency(&self, window: Window) -> Option<Arc<Latency>> {
         let (traceset, faults, _) = self.for_read();
-        let compute = move |stop: &_| latency::compute(&traceset, window, stop).told(&faults);
+        let periods = self.periods.all.clone();
+        let compute =
+            move |stop: &_| latency::compute(&traceset, periods, window, stop).told(&faults);
         self.latency.of(window, compute)
     }
 
     /// Returns the families of latencies whose events the traces contain.
     pub fn families(&self) -> &[Family] {
-        self.families.get_or_init(|| match &self.kernel {
-            Some(_) => latency::families(&self.traceset),
-            None => Vec::new(),
+        self.families.get_or_init(|| {
+            let mut families = match &self.kernel {
+                Some(_) => latency::families(&self.traceset),
+                None => Vec::new(),
+            };
+            families.extend((!self.periods.all.is_empty()).then_some(Family::Period));
+            families
         })
+    }
+
+    /// Returns the definitions of periods: those of the program that a trace serves, and those of files.
+    pub fn periods(&self) -> &[Period] {
+        &self.periods.all
+    }
+
+    /// Returns `true` if a trace contains the events of some period.
+    pub fn has_periods(&self, trace: TraceIndex) -> bool {
+        self.periods.traces.get(trace.0).is_some_and(|has| *has)
     }
 
     /// Returns `true` if the traces contain calls of functions.

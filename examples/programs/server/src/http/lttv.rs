@@ -43,7 +43,7 @@ pub(super) async fn spans(
     let form = AnswerForm { is_compressed: parameters.accepts_gzip(), ..AnswerForm::default() };
     let answer = server.workers.answer(client, form, move |work| {
         work.check()?;
-        let query = SpanQuery::parse(&parameters, dataset.traceset())?;
+        let query = SpanQuery::parse(&parameters, &dataset)?;
         query.answer(dataset.traceset(), work)
     });
     Ok(answer.await)

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use crate::support::calls::write_calls;
 use crate::support::{Running, ids, random, span, traces};
 use ltt_read::Timestamp;
+use lttv_common::clocks::Corrections;
+use lttv_common::definitions::DefineArgs;
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_filter::Environment;
+use lttv_server::dataset::DatasetOptions;
 use lttv_server::http::guard::Guard;
 use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
@@ -403,4 +407,44 @@ fn calls_are_those_that_were_recorded() {
         }
         assert_eq!(found, expected, "at {time}");
     }
+}
+
+#[test]
+fn periods_of_definitions_are_a_family_of_latencies_and_of_spans() {
+    let path = traces().join("kernel");
+    let define = traces().join("../definitions/writes.toml").display().to_string();
+    let definitions = DefineArgs { define: vec![define] }.read().unwrap();
+    let traceset = Traceset::open(&path).unwrap();
+    let environment = Environment::new();
+    let all = definitions.with_served(traceset.traces(), &environment).unwrap();
+    let settings = Settings::new().top(1_000_000);
+    let settings = settings.periods(all.periods, traceset.traces(), &environment).unwrap();
+    let whole = read(&traceset).run(LatencyAnalysis::new(settings)).output;
+    let options = DatasetOptions { definitions, ..DatasetOptions::default() };
+    let server = Running::with(&traces(), Guard::default(), Corrections::default(), options);
+    let (experiment, _) = server.experiment("periods", &[&path]);
+    let of = format!("{experiment}{STATISTICS}org.lttv.latency.period/tree");
+    let tree = server.complete(&of, json!({}));
+    let expected = figures(&whole, &[Family::Period]);
+    assert!(expected.len() > 5, "{expected:?}");
+    assert_eq!(served_figures(&tree), expected);
+    let of = format!("/lttv{experiment}/spans");
+    let body = json!({ "parameters": { "family": "period", "limit": 2000 } }).to_string();
+    let spans = server.send("POST", &of, "Content-Type: application/json\r\n", &body).json();
+    let spans = spans["spans"].as_array().unwrap().iter();
+    let ended = spans.filter(|span| span["completeness"] != "no-end");
+    let written: Vec<i64> = ended
+        .map(|span| {
+            assert_eq!(span["end_event"]["fields"]["ret"], span["values"]["written"], "{span}");
+            span["values"]["written"].as_i64().unwrap()
+        })
+        .collect();
+    let count = whole.traces()[0].total(Family::Period).durations().count();
+    assert_eq!(written.len() as u64, count);
+    // A trace of a program without the events of any definition has no such family.
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, _) = server.experiment("none", &[&traces().join("ust")]);
+    let outputs = server.get(&format!("{experiment}/outputs")).json();
+    let ids = outputs.as_array().unwrap().iter().map(|of| of["id"].as_str().unwrap());
+    assert!(!ids.into_iter().any(|id| id.contains("org.lttv.latency.period")), "{outputs}");
 }

@@ -12,14 +12,15 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use ltt_read::{Progress, Timestamp};
-use lttv_common::spans::Shown;
+use ltt_read::Progress;
+use lttv_common::definitions::Definitions;
+use lttv_common::spans::{OrderedSpans, Shown, values};
 use lttv_common::trace_names::trace_names;
 use lttv_context::{Traceset, TracesetContext};
+use lttv_filter::Environment;
 use lttv_state::analysis::read;
 use lttv_state::spans::{
-    EventReader, Span, SpanAnalysis, SpanNames, SpanOrder, SpanSettings, SpanSorter, SpanVisitor,
-    Waker, error_name, write_arguments,
+    Span, SpanAnalysis, SpanNames, SpanOrder, SpanSettings, Waker, error_name, write_arguments,
 };
 
 use crate::Damage;
@@ -30,6 +31,7 @@ const WAITING: usize = 4;
 /// The columns that are read from the events of a span.
 const FILE: &str = "file";
 const ARGUMENTS: &str = "arguments";
+const VALUES: &str = "values";
 
 /// Returns the columns of the table of spans, whose rows are those of `lttv spans`, in order of their begin.
 ///
@@ -46,6 +48,7 @@ const ARGUMENTS: &str = "arguments";
 /// | `result`, `error` | the result of a system call, and the name of its error |
 /// | `waker`, `waker_tid` | the thread that ended a wait, or `interrupt` |
 /// | `arguments` | the fields of the event at the begin, as text |
+/// | `values` | the labels and values of a period, as an object of JSON |
 pub fn spans_schema() -> SchemaRef {
     let text = |name: &str, nullable| Field::new(name, DataType::Utf8View, nullable);
     let number = |name: &str, kind, nullable| Field::new(name, kind, nullable);
@@ -67,18 +70,22 @@ pub fn spans_schema() -> SchemaRef {
         text("waker", true),
         number("waker_tid", DataType::Int32, true),
         text(ARGUMENTS, true),
+        text(VALUES, true),
     ]))
 }
 
 /// Passes all spans to `sink` in order of their begin, as batches with the columns of `columns`, which are indices
-/// of [`spans_schema`]. The events of spans are read only for columns that need them. `goes_on` is called now and then
-/// with the progress; the read ends early when it returns `false`, or when `sink` breaks. Returns what was met.
+/// of [`spans_schema`], with the periods of definitions among them. The events of spans are read only for columns that
+/// need them. `goes_on` is called now and then with the progress; the read ends early when it returns `false`, or when
+/// `sink` breaks. Returns what was met.
 ///
 /// # Errors
 ///
-/// If a temporary file for the order cannot be written, or if a batch cannot be built.
+/// If the definitions do not fit the traces, if a temporary file for the order cannot be written, or if a batch cannot
+/// be built.
 pub fn read_spans(
     traceset: &Traceset,
+    definitions: &Definitions,
     threads: usize,
     columns: &[usize],
     mut sink: impl FnMut(RecordBatch) -> ControlFlow<()>,
@@ -88,80 +95,74 @@ pub fn read_spans(
     let has = |name: &str| columns.iter().any(|at| schema.field(*at).name() == name);
     let stop = AtomicBool::new(false);
     let (send, batches) = mpsc::sync_channel(WAITING);
-    let rows = Rows {
-        traceset,
+    let mut rows = Rows {
         traces: trace_names(traceset.traces().iter().map(|trace| trace.path())),
-        reader: EventReader::new(traceset),
-        sorter: Some(SpanSorter::new(SpanOrder::Begin, tempfile::tempfile)),
         batch: Batch::default(),
         columns,
         has_file: has(FILE),
         has_arguments: has(ARGUMENTS),
+        has_values: has(VALUES),
         send,
         stop: &stop,
-        failure: None,
     };
-    let settings = SpanSettings::new().families(SpanSettings::FAMILIES);
+    let settings = SpanSettings::new()
+        .families(SpanSettings::FAMILIES)
+        .periods(definitions.periods.clone(), traceset.traces(), &Environment::new())
+        .map_err(io::Error::other)?;
     let mut progress = |context: &mut TracesetContext<'_>| {
         if !goes_on(context.merge().progress()) {
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let (failure, errors, errors_omitted) = thread::scope(|scope| {
+    let (result, errors, errors_omitted) = thread::scope(|scope| {
         let found = scope.spawn(|| {
+            let spans =
+                OrderedSpans::new(traceset, SpanOrder::Begin, &stop, |span| rows.push(span));
             let read = read(traceset).threads(threads).cancel(&stop).progress(&mut progress);
-            let found = read.run(SpanAnalysis::new(settings, rows));
-            // The receiver waits until the visitor is gone.
-            (found.output.visitor.failure, found.errors, found.errors_omitted)
+            let found = read.run(SpanAnalysis::new(settings, spans));
+            let result = found.output.visitor.finish();
+            // The receiver waits until the sender is gone.
+            let result = result.and_then(|_| rows.finish());
+            (result, found.errors, found.errors_omitted)
         });
         // Without a receiver, the read ends.
         _ = batches.into_iter().try_for_each(&mut sink);
         found.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    match failure {
-        Some(failure) => Err(failure),
-        None => Ok(Damage { errors, errors_omitted, ..Damage::default() }),
-    }
+    result?;
+    Ok(Damage { errors, errors_omitted, ..Damage::default() })
 }
 
-/// Puts spans in order, and passes them on in batches.
+/// Passes spans on in batches.
 struct Rows<'t> {
-    traceset: &'t Traceset,
     traces: Vec<String>,
-    reader: EventReader<'t>,
-    sorter: Option<SpanSorter>,
     batch: Batch,
     columns: &'t [usize],
     has_file: bool,
     has_arguments: bool,
+    has_values: bool,
     send: SyncSender<RecordBatch>,
     stop: &'t AtomicBool,
-    failure: Option<io::Error>,
 }
 
 impl Rows<'_> {
-    /// Notes the first error, and stops the read.
-    fn check(&mut self, result: io::Result<()>) {
-        if let Err(error) = result {
-            self.failure.get_or_insert(error);
-            self.stop.store(true, Ordering::Relaxed);
-        }
-    }
-
     /// Adds a row, and passes the batch on when it is full.
-    fn push(&mut self, span: &Span, names: &SpanNames<'_>) -> io::Result<()> {
-        let Rows { traceset, traces, reader, batch, has_file, has_arguments, .. } = self;
+    fn push(&mut self, shown: &mut Shown<'_, '_, '_>) -> io::Result<()> {
+        let Rows { traces, batch, has_file, has_arguments, has_values, .. } = self;
+        let (span, names) = (shown.span, shown.names);
         let of = names.call(span).unwrap_or("");
         let mut arguments = None;
         if let Some(first) = span.first.filter(|_| *has_arguments) {
             let mut text = String::new();
-            reader.read(span.trace, first, |event| write_arguments(event, of, "", &mut text));
+            shown.reader.read(span.trace, first, |event| write_arguments(event, of, "", &mut text));
             arguments = Some(text);
         }
-        let file = has_file.then(|| reader.file(span, names).into_owned());
-        let name = Shown { span, names, reader, traceset }.name();
+        let file = has_file.then(|| shown.reader.file(span, names).into_owned());
+        let values = has_values.then(|| values(shown)).filter(|values| !values.is_empty());
+        let values = values.map(|values| serde_json::Value::Object(values).to_string());
+        let name = shown.name();
         let trace = traces.get(span.trace.0).map_or("", String::as_str);
-        batch.push(span, names, (trace, &name), (file, arguments));
+        batch.push(span, names, (trace, &name), (file, arguments, values));
         if batch.len >= BATCH_ROWS { self.flush() } else { Ok(()) }
     }
 
@@ -172,29 +173,10 @@ impl Rows<'_> {
         }
         Ok(())
     }
-}
 
-impl SpanVisitor for Rows<'_> {
-    fn span(&mut self, span: &Span, _: &SpanNames<'_>) {
-        let result = self.sorter.as_mut().map_or(Ok(()), |sorter| sorter.push(span));
-        self.check(result);
-    }
-
-    fn passed(&mut self, earliest: Timestamp, names: &SpanNames<'_>) {
-        let Some(mut sorter) = self.sorter.take() else { return };
-        let result = sorter.pass(earliest, |span| self.push(span, names));
-        self.sorter = Some(sorter);
-        self.check(result);
-    }
-
-    fn finished(&mut self, names: &SpanNames<'_>) {
-        let Some(sorter) = self.sorter.take() else { return };
-        let result = sorter.finish(|span| self.push(span, names));
-        self.check(result);
-        if self.batch.len > 0 {
-            let result = self.flush();
-            self.check(result);
-        }
+    /// Passes the last batch on.
+    fn finish(mut self) -> io::Result<()> {
+        if self.batch.len > 0 { self.flush() } else { Ok(()) }
     }
 }
 
@@ -218,6 +200,7 @@ struct Batch {
     wakers: StringViewBuilder,
     waker_tids: Int32Builder,
     arguments: StringViewBuilder,
+    values: StringViewBuilder,
     len: usize,
 }
 
@@ -227,7 +210,7 @@ impl Batch {
         span: &Span,
         names: &SpanNames<'_>,
         (trace, name): (&str, &str),
-        (file, arguments): (Option<String>, Option<String>),
+        (file, arguments, values): (Option<String>, Option<String>, Option<String>),
     ) {
         let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         self.traces.append_value(trace);
@@ -252,6 +235,7 @@ impl Batch {
         self.wakers.append_option(waker);
         self.waker_tids.append_option(tid);
         self.arguments.append_option(arguments);
+        self.values.append_option(values);
         self.len += 1;
     }
 
@@ -275,6 +259,7 @@ impl Batch {
             Arc::new(self.wakers.finish()),
             Arc::new(self.waker_tids.finish()),
             Arc::new(self.arguments.finish()),
+            Arc::new(self.values.finish()),
         ];
         RecordBatch::try_new(spans_schema(), columns)
     }

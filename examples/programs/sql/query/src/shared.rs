@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use ltt_read::{Timestamp, Trace};
 use lttv_arrow::{Damage, EventTable, Tables, is_in_order};
+use lttv_common::definitions::Definitions;
 use lttv_common::time::Window;
 use lttv_filter::Environment;
 use lttv_state::filter::KernelFilters;
@@ -38,6 +39,8 @@ pub struct SessionOptions {
     /// `true` if tables of events have columns of the kernel state. Queries that use them read the
     /// events on one thread.
     pub kernel_state: bool,
+    /// The definitions of periods, beside those that come with the program.
+    pub definitions: Definitions,
     /// The description of the traces for other processes, if they can open them. The filter is not
     /// told to them, and damage is only in the tables of errors and notices and in metrics.
     pub dataset: Option<Dataset>,

@@ -192,9 +192,15 @@ impl WholeRows {
     /// Passes all spans on. They are not stored: there may be more than memory takes.
     fn spans(&self, send: &mut SendBatch<'_>) -> Result<Met> {
         let traceset = self.shared.tables.traceset();
-        kernel_trace::require(traceset, &kernel_trace::SPANS).map_err(external)?;
         let goes_on = |progress| self.goes_on(progress);
-        let damage = read_spans(traceset, self.shared.threads, &self.columns, send, goes_on)?;
+        let options = &self.shared.options;
+        let definitions = options.definitions.with_served(traceset.traces(), &options.environment);
+        let definitions = definitions.map_err(|error| external(error.to_string()))?;
+        if definitions.periods.is_empty() {
+            kernel_trace::require(traceset, &kernel_trace::SPANS).map_err(external)?;
+        }
+        let threads = self.shared.threads;
+        let damage = read_spans(traceset, &definitions, threads, &self.columns, send, goes_on)?;
         self.refuse_interrupt()?;
         self.shared.add_damage(damage);
         Ok(Met::default())
@@ -229,6 +235,10 @@ impl Rows for WholeRows {
     }
 
     fn part(&self, partitions: &[usize]) -> Option<ScanPart> {
+        if self.whole == Whole::Spans && !self.shared.options.definitions.is_empty() {
+            // Other processes have not read the files of definitions.
+            return None;
+        }
         let whole = Slice { window: Window::default(), only: None };
         Some(ScanPart {
             table: self.shared.message(self.whole.name())?,

@@ -10,6 +10,7 @@ use arrow_array::types::Int64Type;
 use common::generated::{Shape, traceset};
 use datafusion::physical_plan::displayable;
 use ltt_read::Merge;
+use lttv_common::definitions::DefineArgs;
 use lttv_context::Traceset;
 use lttv_sql::{SessionOptions, TraceSession};
 use lttv_state::analysis::read;
@@ -212,4 +213,22 @@ fn spans_are_those_of_the_library() {
     assert_eq!(count(&session, disordered), 0);
     // A limit ends the read.
     assert_eq!(count(&session, "select count(*) from (select * from spans limit 3)"), 3);
+}
+
+#[test]
+fn periods_of_definitions_are_spans_with_values() {
+    let define = common::bundled("../definitions/writes.toml").display().to_string();
+    let definitions = DefineArgs { define: vec![define] }.read().expect("definitions");
+    let traceset = Traceset::open(common::bundled("kernel")).expect("a trace");
+    let options = SessionOptions { definitions, ..SessionOptions::default() };
+    let session = TraceSession::new(traceset, options).expect("a session");
+    let writes = count(&session, "select count(*) from syscall_exit_write");
+    let spans = "select count(*) from spans where family = 'period' and name like 'write %' \
+                 and completeness = 'whole'";
+    let found = count(&session, spans);
+    assert!(found > 20 && found <= writes, "{found} of {writes}");
+    let with_values = format!("{spans} and \"values\" like '{{%\"written\":%}}'");
+    assert_eq!(count(&session, &with_values), found);
+    let without = "select count(*) from spans where family <> 'period' and \"values\" is not null";
+    assert_eq!(count(&session, without), 0);
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
 use lttv_common::clocks::HostTimes;
+use lttv_common::definitions::Definitions;
 use lttv_context::attributes::Attributes;
 use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression, FilterError, Zone};
@@ -106,6 +107,8 @@ pub struct Session {
     statistics_tree: StatisticsTree,
     window_statistics: WindowCollection<WindowStatistics>,
     window_latency: WindowCollection<WindowLatency>,
+    /// The definitions of periods beside those that come with the program.
+    definitions: Arc<Definitions>,
     window_calls: WindowCollection<WindowCalls>,
     wait_graph: WindowCollection<WaitGraph>,
     losses: TabLosses,

@@ -139,6 +139,7 @@ impl Session {
             statistics_tree: StatisticsTree::default(),
             window_statistics: WindowCollection::default(),
             window_latency: WindowCollection::default(),
+            definitions: other.map(|other| other.definitions.clone()).unwrap_or_default(),
             window_calls: WindowCollection::default(),
             wait_graph: WindowCollection::default(),
             losses: TabLosses::start(&traceset),

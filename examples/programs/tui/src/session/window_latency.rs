@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use lttv_context::{CheckpointPolicy, Checkpoints, TracesetContext};
+use lttv_common::definitions::Definitions;
+use lttv_common::report::Usage;
+use lttv_context::{CheckpointPolicy, Checkpoints, Traceset, TracesetContext};
+use lttv_filter::Environment;
 use lttv_requests::Owner;
 use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
@@ -24,17 +27,18 @@ pub struct WindowLatency {
 }
 
 impl OfTimeWindow for WindowLatency {
-    type Known = Checkpoints;
+    type Known = (Arc<Definitions>, Checkpoints);
 
     fn collect(of: &Collection<Self>) {
         let mut context = TracesetContext::new(&of.traceset);
         let kernel = context.attach(KernelState::new());
         let (start, end) = (of.window.start(), of.window.end());
-        let analysis = LatencyAnalysis::new(Settings::new().top(TOP));
+        let (definitions, checkpoints) = &of.known;
+        let analysis = LatencyAnalysis::new(settings(definitions, &of.traceset));
         let handle = attach(&mut context, kernel, start.., analysis);
         context.state().set_policy(CheckpointPolicy::default());
         // Those of the previous window; without them, the state is computed from the start on.
-        _ = context.state().set_checkpoints(of.known.clone());
+        _ = context.state().set_checkpoints(checkpoints.clone());
         if !of.replay(&mut context) {
             return;
         }
@@ -48,6 +52,18 @@ impl OfTimeWindow for WindowLatency {
     }
 }
 
+/// Returns the settings for the periods of definitions, as far as they fit the traces, and for all other families.
+fn settings(definitions: &Definitions, traceset: &Traceset) -> Settings {
+    let (traces, environment) = (traceset.traces(), Environment::new());
+    let settings = Settings::new().top(TOP);
+    // Traces that were added may not have the fields of definitions in files.
+    let all = definitions
+        .with_served(traces, &environment)
+        .or_else(|_| Definitions::default().with_served(traces, &environment));
+    let periods = all.map_or_else(|_| Vec::new(), |all| all.periods);
+    settings.clone().periods(periods, traces, &environment).unwrap_or(settings)
+}
+
 impl Session {
     /// Requests the latencies of the time window for the viewer of an owner. Those of another
     /// window are no longer collected.
@@ -55,7 +71,20 @@ impl Session {
         let window = self.tab.window();
         let known = self.window_latency.latest().map(|of| of.checkpoints.clone());
         let traceset = self.scheduler.context().traceset();
-        self.window_latency.want(owner, window, traceset, &known.unwrap_or_default());
+        let known = (self.definitions.clone(), known.unwrap_or_default());
+        self.window_latency.want(owner, window, traceset, &known);
+    }
+
+    /// Sets definitions of periods, beside those that come with the program.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit the traces.
+    pub fn define(&mut self, definitions: Definitions) -> Result<(), Usage> {
+        let traces = self.scheduler.context().traceset().traces();
+        definitions.with_served(traces, &Environment::new())?;
+        self.definitions = Arc::new(definitions);
+        Ok(())
     }
 
     /// Returns the latencies of the time window, as far as they have been collected.

@@ -51,8 +51,8 @@ const BACK: &str = "previous-family";
 const NEXT_KEY: Key = Key::char('V');
 const BACK_KEY: Key = Key::new(KeyCode::Backspace);
 
-/// The families that the viewer shows: periods have no definition here.
-const FAMILIES: usize = Family::LATENCIES.len() - 1;
+/// The number of families.
+const FAMILIES: usize = Family::LATENCIES.len();
 
 const COLUMNS: [Column; 7] = [
     ("THREAD", 16),
@@ -223,7 +223,7 @@ impl Viewer for LatencyView {
 
     fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
         if name == "family" {
-            let found = Family::LATENCIES[..FAMILIES].iter().find(|of| of.key() == value);
+            let found = Family::LATENCIES.iter().find(|of| of.key() == value);
             let unknown = || Fault::new(format!("there is no family `{value}`"));
             self.set_family(*found.ok_or_else(unknown)?);
         }

@@ -24,6 +24,7 @@ mod losses;
 mod messages;
 mod mouse;
 mod notes;
+mod periods;
 mod popup;
 mod prompts;
 mod pty;

@@ -24,6 +24,7 @@ use ltt_read::Trace;
 use ltt_read::writer::StagedDirectory;
 use lttv_context::{EventCall, Handle, Traceset};
 use lttv_filter::Environment;
+use lttv_state::counters::CounterSettings;
 use lttv_state::filter::{KernelFilters, KernelView};
 use lttv_state::kernel::KernelState;
 use lttv_state::spans::SpanSettings;
@@ -32,13 +33,14 @@ pub use args::{ConvertArgs, CpuRange, Size, Split, Target as Format};
 
 use anonymise::Anonymiser;
 use lttv_common::cancel;
+use lttv_common::definitions::Definitions;
 use lttv_common::inputs;
 use lttv_common::losses::Losses;
 use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_common::time::{Times, Window};
 use output::Part;
 
-use super::periods::PeriodArgs;
+use perfetto::Defined;
 use selection::Wanted;
 use target::Target;
 
@@ -84,18 +86,12 @@ pub fn run(args: &ConvertArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let (cancel, threads) = (cancel::on_interrupt()?, args.input.threads_or_all(report));
     let anonymiser = args.anonymise.then(Anonymiser::default);
     if args.to == Some(Format::Perfetto) {
-        let definitions = PeriodArgs { define: args.define.clone(), ..PeriodArgs::default() };
-        let definitions = definitions.definitions()?;
-        let environment = Environment::new().in_zone(args.input.zone());
-        let periods = SpanSettings::new()
-            .periods(definitions.periods.clone(), traces, &environment)
-            .map_err(|error| definitions.wrong(&error))?;
-        let periods = Some(periods).filter(|_| !definitions.periods.is_empty());
+        let defined = defined(args, traces)?;
         inputs::refuse(&args.output, traces, &[])?;
         let targets = Vec::new();
         let conversion =
             Conversion { args, wanted, targets, filters, anonymiser, cancel, threads, traceset };
-        let written = perfetto::write(&conversion, &args.output, window, periods, report)?;
+        let written = perfetto::write(&conversion, &args.output, window, defined, report)?;
         if written.untimed > 0 {
             let events = plural(written.untimed, "event");
             report.warning(format_args!("{events} left out, since they have no times"));
@@ -196,6 +192,26 @@ impl Done {
             ),
         }
     }
+}
+
+/// Returns the periods and counters that the files of `--define` name.
+fn defined(args: &ConvertArgs, traces: &[Arc<Trace>]) -> Result<Defined, Usage> {
+    let mut definitions = Definitions::default();
+    args.define.iter().try_for_each(|file| definitions.add(file))?;
+    let environment = Environment::new().in_zone(args.input.zone());
+    let mut defined = Defined::default();
+    if !definitions.periods.is_empty() {
+        let periods = definitions.periods.clone();
+        let settings = SpanSettings::new().periods(periods, traces, &environment);
+        defined.periods = Some(settings.map_err(|error| definitions.wrong(&error))?);
+    }
+    if !definitions.counters.is_empty() {
+        let counters = definitions.counters.clone();
+        let settings = CounterSettings::new(counters.clone(), traces, &environment)
+            .map_err(|error| definitions.wrong_counter(&error))?;
+        defined.counters = Some((counters, settings));
+    }
+    Ok(defined)
 }
 
 /// Returns a number of things, such as `2 events`.

@@ -14,8 +14,8 @@ use lttv_state::counters::{CounterAnalysis, CounterSettings};
 pub use self::args::CountersArgs;
 use super::analysis::Analysis;
 use super::every::check_count;
-use super::periods::counters_of;
 use crate::tables::counters::Shown;
+use lttv_common::definitions::Definitions;
 
 /// The number of rows in text, unless another one is given.
 const USUAL_ROWS: usize = 50;
@@ -27,7 +27,7 @@ const USUAL_ROWS: usize = 50;
 /// If the command line or a definition is wrong, or if the output cannot be written.
 pub fn run(args: &CountersArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let input = &args.common.input;
-    let definitions = counters_of(&args.define)?;
+    let definitions = Definitions::counters_of(&args.define)?;
     let mut analysis = Analysis::open(input, Some(&args.cache), report, None)?;
     let traces = analysis.traceset.traces();
     let filters = input.filters(report, traces)?;

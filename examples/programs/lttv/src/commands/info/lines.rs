@@ -1,6 +1,7 @@
 //! The facts about a trace for people: one line for each of them.
 
 use ltt_read::Timestamp;
+use lttv_common::definitions::Definitions;
 use lttv_common::kernel_trace::{FLAME, USES, Use};
 use lttv_common::table::Table;
 use lttv_common::time::date_text;
@@ -10,7 +11,12 @@ use lttv_state::kernel::needs::RecordedEvents;
 use crate::models::contents::Facts;
 
 /// Returns a table with a row for each fact that is known, and with the commands that the trace serves.
-pub(super) fn table(facts: &Facts, recorded: &RecordedEvents, zone: &Zone) -> Table {
+pub(super) fn table(
+    facts: &Facts,
+    recorded: &RecordedEvents,
+    served: &[(&str, Definitions)],
+    zone: &Zone,
+) -> Table {
     let title = format!("Trace {}: {}", facts.index, facts.path);
     let mut lines = Vec::new();
     let mut line = |name: &'static str, value: String| {
@@ -60,15 +66,16 @@ pub(super) fn table(facts: &Facts, recorded: &RecordedEvents, zone: &Zone) -> Ta
     let cpus = facts.cpus;
     line("data", format!("{tracefiles} tracefiles, {cpus} CPUs, {packets} packets, {bytes} bytes"));
     line("UUID", facts.uuid.clone());
-    let (served, others): (Vec<_>, Vec<_>) =
+    let (uses, others): (Vec<_>, Vec<_>) =
         USES.iter().chain([&FLAME]).partition(|of| of.is_served(recorded));
     let names = |of: Vec<&Use>| of.iter().map(|of| of.command).collect::<Vec<_>>().join(", ");
-    line("commands", ["dump, tui", &names(served)].join(", ").trim_end_matches(", ").to_owned());
+    line("commands", ["dump, tui", &names(uses)].join(", ").trim_end_matches(", ").to_owned());
     if !others.is_empty() {
         line("without events", format!("{} (--table missing,uses)", names(others)));
     } else if USES.iter().any(|of| !of.useful(recorded).is_empty()) {
         line("without events", "parts of some commands (--table missing,uses)".to_owned());
     }
+    line("definitions", definitions(served));
     line("more", "--table tracefiles,environment,losses; --events".to_owned());
     Table::of("traces", title, &lines)
         .text("fact", "", |line| line.0)
@@ -85,6 +92,18 @@ fn clock(facts: &Facts) -> String {
         _ => format!("{:.6} MHz", frequency as f64 / 1e6),
     };
     format!("{}, {frequency}, origin {}", facts.clock, facts.origin)
+}
+
+/// Returns the names of definitions, with the commands that take them.
+fn definitions(served: &[(&str, Definitions)]) -> String {
+    let names = |has_some: fn(&Definitions) -> bool, command: &str| {
+        let names = served.iter().filter(|(_, of)| has_some(of)).map(|(name, _)| *name);
+        let names = names.collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("{names} ({command})"))
+    };
+    let spans = names(|of| !of.periods.is_empty(), "spans --define");
+    let counters = names(|of| !of.counters.is_empty(), "counters");
+    spans.into_iter().chain(counters).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns a length of time in seconds, with all digits.

@@ -9,15 +9,17 @@ use crate::models::contents::{Counts, Facts};
 use crate::tables::info as tables;
 use lttv_common::args::{Common, FormatArgs, InputArgs, OutputArgs};
 use lttv_common::clocks::Corrections;
+use lttv_common::definitions::Definitions;
 use lttv_common::kernel_trace::recorded;
 use lttv_common::losses::Losses;
 use lttv_common::report::Report;
 use lttv_common::table::{Format, Table};
 use lttv_common::time::Window;
+use lttv_filter::Environment;
 
 /// Examples of use, for the help.
 pub const EXAMPLES: &str = "\
-Tables: traces, tracefiles, event_types (with --events), uses, environment, losses.
+Tables: traces, tracefiles, event_types (with --events), uses, missing, definitions, environment, losses.
 
 Examples:
   lttv info ~/lttng-traces/my-session
@@ -74,14 +76,19 @@ pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let kernel = recorded(&traceset);
     let facts = Facts::of(traces, &kernel, &counts, &losses);
 
+    let environment = Environment::new().in_zone(input.zone());
+    let served = traces.iter().map(|trace| Definitions::served_by(trace, &environment));
+    let served: Vec<_> = served.collect();
+
     let FormatArgs { format, tables, columns, .. } = &args.format;
     let selects = !tables.is_empty() || !columns.is_empty();
     let is_short = *format == Format::Text && !selects;
     let mut results: Vec<Table> = match is_short {
         true => {
             let zone = input.zone();
-            let each = facts.iter().zip(&kernel);
-            each.map(|(facts, recorded)| lines::table(facts, recorded, &zone)).collect()
+            let each = facts.iter().zip(&kernel).zip(&served);
+            each.map(|((facts, recorded), served)| lines::table(facts, recorded, served, &zone))
+                .collect()
         }
         false => vec![tables::traces(&facts)],
     };
@@ -93,6 +100,7 @@ pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
             tables::tracefiles(traces, &counts, &losses),
             tables::uses(&kernel),
             tables::missing(&kernel),
+            tables::definitions(&served),
             tables::environment(traces),
         ]);
     }

@@ -12,8 +12,8 @@ use lttv_state::latency::{Family, Period, Settings};
 use lttv_state::spans::SpanFilter;
 
 use crate::commands::analysis::Analysis;
-use crate::commands::periods::PeriodArgs;
 use crate::commands::selection::SelectionArgs;
+use lttv_common::definitions::PeriodArgs;
 
 /// The options that choose durations.
 #[derive(Debug, Clone, Default, clap::Args)]

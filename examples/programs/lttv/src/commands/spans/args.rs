@@ -7,8 +7,8 @@ use lttv_common::report::Usage;
 use lttv_common::table::Format;
 use lttv_state::spans::{Family, SpanOrder, SpanSettings};
 
-use crate::commands::periods::PeriodArgs;
 use crate::commands::selection::SelectionArgs;
+use lttv_common::definitions::PeriodArgs;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,7 +2,7 @@
 
 mod args;
 mod described;
-mod printer;
+mod form;
 mod records;
 mod text;
 
@@ -13,13 +13,14 @@ use ltt_read::Trace;
 use lttv_common::escape::Escapes;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
+use lttv_common::spans::OrderedSpans;
 use lttv_common::table::{Format, TextStyle};
 use lttv_filter::Environment;
 use lttv_state::spans::{SpanAnalysis, SpanFilter, SpanSettings};
 
 pub use self::args::{Order, SpansArgs};
 pub(super) use self::described::Described;
-use self::printer::{Form, Printer};
+use self::form::Form;
 use self::records::{Csv, Json};
 pub(super) use self::text::Lines;
 use super::analysis::Analysis;
@@ -51,20 +52,24 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         .periods(periods.clone(), traceset.traces(), &environment)
         .map_err(|error| definitions.wrong(&error))?;
     let out = args.output.open(traceset.traces())?;
-    let form = match args.format {
+    let mut form = match args.format {
         Format::Text => Form::Lines(Box::new(lines(args, traceset.traces()))),
         Format::Csv => Form::Csv(Csv::new(periods)),
         Format::Json => Form::Json(Json::default()),
     };
-    let out = out.escaping(match args.format {
+    let mut out = out.escaping(match args.format {
         Format::Json => Escapes::Json,
         Format::Text | Format::Csv => Escapes::Text,
     });
-    let printer = Printer::new(args, &traceset, filter, form, out, analysis.stop_flag());
+    let stop = analysis.stop_flag();
+    let spans =
+        OrderedSpans::new(&traceset, args.sort.into(), &stop, |span| form.write(span, &mut out));
+    let spans = spans.filter(filter).limit(args.limit.unwrap_or(0));
     let threads = input.threads_or_all(report);
-    let (found, read) = analysis.run(threads, None, SpanAnalysis::new(settings, printer));
-    let is_full = found.visitor.is_full();
-    found.visitor.finish()?;
+    let (found, read) = analysis.run(threads, None, SpanAnalysis::new(settings, spans));
+    let is_full = found.visitor.finish()?;
+    form.finish(&mut out)?;
+    out.finish()?;
     analysis.finish(report);
     // A read that was stopped since there were enough spans was not interrupted.
     if is_full { Ok(()) } else { Ok(read?) }

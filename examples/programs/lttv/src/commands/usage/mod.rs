@@ -8,6 +8,7 @@ use lttv_state::usage::{UsageAnalysis, UsageOptions};
 
 use super::analysis::Analysis;
 use super::every::{Every, check_count};
+use super::selection::{CpuArgs, Thread, ThreadArgs, ThreadFilter};
 use crate::tables::usage::Shown;
 use lttv_common::args::Common;
 use lttv_common::cache::CacheArgs;
@@ -20,6 +21,11 @@ Examples:
   lttv usage --every 100ms TRACE                    also over time
   lttv usage --every 1s --table intervals --format csv TRACE
   lttv usage --timerange +1s..+1.1s TRACE           within 100 ms
+  lttv usage --comm 'make*' --every 100ms TRACE     of some threads, over time
+  lttv usage --cpu 0,1 TRACE                        of some CPUs
+
+With --tid, --pid, --comm or --cpu the tables are those of threads, processes and CPUs: the use of interfaces
+and of everything is not known of a part. `lttv stats --cpu` tells the time of threads on a CPU.
 
 A CPU is BUSY while a thread runs other than its idle thread, including interrupts. The time of a
 thread includes the interrupts of it; its pages and packets do not. PAGES are those that were
@@ -41,6 +47,14 @@ pub struct UsageArgs {
     #[command(flatten)]
     pub cache: CacheArgs,
 
+    /// The threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+
+    /// The CPUs.
+    #[command(flatten)]
+    pub cpus: CpuArgs,
+
     /// Show the use in intervals of this length, such as 100ms; at most 65,536 of them
     #[arg(long, value_name = "TIME")]
     pub every: Option<Every>,
@@ -55,6 +69,8 @@ pub struct UsageArgs {
 pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let input = &args.common.input;
     input.refuse_filters("times follow from all events; choose rows of the results")?;
+    let (of_threads, of_processes) =
+        (ThreadFilter::new(&args.threads)?, ThreadFilter::of_processes(&args.threads)?);
     let mut analysis =
         Analysis::open(input, Some(&args.cache), report, Some(&kernel_trace::USAGE))?;
     if let Some(every) = args.every {
@@ -82,8 +98,21 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         ));
     }
     let has_traces = analysis.spans().count() > 1;
-    let shown = Shown { traces, has_traces, has_intervals: args.every.is_some() };
+    let is_thread = |tid, pid, name: &str| of_threads.has(&thread(tid, pid, name));
+    let is_process = |tid, pid, name: &str| of_processes.has(&thread(tid, pid, name));
+    let shown = Shown {
+        traces,
+        has_traces,
+        has_intervals: args.every.is_some(),
+        threads: (!of_threads.is_everything()).then_some(&is_thread),
+        processes: (!of_processes.is_everything()).then_some(&is_process),
+        cpus: &args.cpus.cpu,
+    };
     analysis.write(&args.common, shown.tables())?;
     analysis.finish(report);
     Ok(read?)
+}
+
+fn thread(tid: Option<i32>, pid: Option<i32>, name: &str) -> Thread {
+    Thread { tid: tid.map(i64::from), pid: pid.map(i64::from), comm: name.to_owned() }
 }

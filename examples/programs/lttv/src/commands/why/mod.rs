@@ -28,9 +28,9 @@ use lttv_state::spans::{Family, SpanFilter, SpanSettings};
 
 use self::answer::Answer;
 use super::analysis::Analysis;
-use super::periods::PeriodArgs;
 use super::selection::SelectionArgs;
 use super::spans::Lines;
+use lttv_common::definitions::PeriodArgs;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -42,7 +42,9 @@ impl Output for Distribution {
         let latency = work.wait(|| dataset.latency(window))?;
         let mut series = Vec::new();
         for (trace, of) in self.0.traces(dataset, &latency) {
-            for (id, _, family) in self.0.families(trace, of).filter(|of| wanted.contains(&of.0)) {
+            for (id, _, family) in
+                self.0.families(dataset, trace, of).filter(|of| wanted.contains(&of.0))
+            {
                 let total = of.total(family);
                 series.push((id, family, total.durations().log2_bins().collect::<Vec<_>>()));
             }

@@ -102,6 +102,7 @@ analysis!(
     [Family::FileOpen, Family::FileRead, Family::FileWrite, Family::FileSync]
 );
 analysis!(FUTEXES, "lttng.analysis.futex", "Futexes", [Family::Futex]);
+analysis!(PERIODS, "org.lttv.latency.period", "Periods", [Family::Period]);
 
 /// The views of all analyses.
 pub(super) const ALL: &[&dyn Output] = &[
@@ -129,6 +130,10 @@ pub(super) const ALL: &[&dyn Output] = &[
     &Table(&FUTEXES),
     &Scatter(&FUTEXES),
     &Distribution(&FUTEXES),
+    &Statistics(&PERIODS),
+    &Table(&PERIODS),
+    &Scatter(&PERIODS),
+    &Distribution(&PERIODS),
 ];
 
 /// The number of ids for each trace: one for each family, and one for the trace.
@@ -144,24 +149,31 @@ impl Analysis {
         self.families.iter().any(|family| dataset.families().contains(family))
     }
 
-    /// Returns the latencies of each kernel trace.
+    /// Returns the latencies of each trace that contains the events of a family.
     fn traces<'l>(
-        &self,
+        &'l self,
         dataset: &'l Dataset,
         latency: &'l Latency,
     ) -> impl Iterator<Item = (TraceIndex, &'l TraceLatency)> {
-        let kernel = dataset.kernel().map_or(&[][..], |kernel| kernel.traces());
-        kernel.iter().filter_map(|trace| Some((*trace, latency.trace(*trace)?)))
+        let traces = (0..dataset.traceset().traces().len()).map(TraceIndex);
+        let traces = traces.filter_map(|trace| Some((trace, latency.trace(trace)?)));
+        traces.filter(|(trace, of)| self.families(dataset, *trace, of).next().is_some())
     }
 
     /// Returns the recorded families of a trace, each with its id and its number.
     fn families<'l>(
         &'l self,
+        dataset: &'l Dataset,
         trace: TraceIndex,
         of: &'l TraceLatency,
     ) -> impl Iterator<Item = (i64, usize, Family)> + 'l {
+        let is_kernel = dataset.kernel().is_some_and(|of| of.traces().contains(&trace));
+        let is_recorded = move |family: Family| match family {
+            Family::Period => dataset.has_periods(trace),
+            family => is_kernel && of.missing(family).is_empty(),
+        };
         let families = self.families.iter().enumerate();
-        let recorded = families.filter(|(_, family)| of.missing(**family).is_empty());
+        let recorded = families.filter(move |(_, family)| is_recorded(**family));
         recorded.map(move |(at, family)| (trace.0 as i64 * STRIDE + *family as i64, at, *family))
     }
 
@@ -181,7 +193,7 @@ impl Analysis {
             let root = trace.0 as i64 * STRIDE + TRACE;
             let name = dataset.group_of(trace).map_or("", |group| &group.name).to_owned();
             entries.push(Entry { id: root, labels: vec![name], ..Entry::default() });
-            entries.extend(self.families(trace, of).map(|(id, _, family)| Entry {
+            entries.extend(self.families(dataset, trace, of).map(|(id, _, family)| Entry {
                 id,
                 parent: Some(root),
                 labels: vec![family.title().to_owned()],

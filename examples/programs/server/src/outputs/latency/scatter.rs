@@ -39,7 +39,9 @@ impl Output for Scatter {
         let latency = dataset.latency(None);
         let mut writer = xy::Writer::start(work, self.0.scatter.name, &samples)?;
         for (trace, of) in latency.iter().flat_map(|latency| self.0.traces(dataset, latency)) {
-            for (id, _, family) in self.0.families(trace, of).filter(|of| wanted.contains(&of.0)) {
+            for (id, _, family) in
+                self.0.families(dataset, trace, of).filter(|of| wanted.contains(&of.0))
+            {
                 let (x, y) = points(of.top(family), &samples);
                 writer.points(id, family.title(), (&x, &y), AXIS, family.key())?;
             }

@@ -49,7 +49,7 @@ impl Output for Statistics {
             let name = dataset.group_of(trace).map_or("", |group| &group.name);
             let empty = vec![String::new(); HEADERS.len() - 1];
             let root = rows.add(None, name.to_owned(), empty);
-            for (_, _, family) in self.0.families(trace, of) {
+            for (_, _, family) in self.0.families(dataset, trace, of) {
                 let total = of.total(family);
                 let title = family.title().to_owned();
                 let parent = rows.add(Some(root), title, labels(total.durations()));

@@ -45,7 +45,7 @@ impl Output for Table {
         let mut rows = Vec::new();
         for (trace, of) in latency.iter().flat_map(|latency| self.0.traces(dataset, latency)) {
             let name = dataset.group_of(trace).map_or("", |group| &group.name);
-            for (_, _, family) in self.0.families(trace, of) {
+            for (_, _, family) in self.0.families(dataset, trace, of) {
                 rows.extend(of.top(family).iter().map(|sample| Row { of, name, sample }));
             }
         }

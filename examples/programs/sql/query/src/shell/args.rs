@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use lttv_common::args::InputArgs;
+use lttv_common::definitions::DefineArgs;
 
 /// Ask traces in SQL
 ///
@@ -18,6 +19,10 @@ pub struct ShellArgs {
     /// The traces, the window and the filters of all tables of events.
     #[command(flatten)]
     pub input: InputArgs,
+
+    /// The periods in the table of spans.
+    #[command(flatten)]
+    pub define: DefineArgs,
 
     /// Format of the results
     #[arg(short, long, value_enum, default_value_t)]

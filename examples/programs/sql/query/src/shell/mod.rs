@@ -64,6 +64,7 @@ pub fn run(args: &ShellArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         cancel: cancel::on_interrupt()?,
         unordered: args.unordered,
         kernel_state: args.kernel_state,
+        definitions: args.define.read()?,
         dataset: None,
     };
     let cancel = Arc::clone(&options.cancel);

@@ -15,7 +15,7 @@ use svg::Picture;
 
 use super::span::Span;
 use super::{ChartFormat, CountersChartArgs, write_picture};
-use crate::commands::periods::counters_of;
+use lttv_common::definitions::Definitions;
 
 /// Draws counters.
 pub(super) fn draw(
@@ -25,7 +25,7 @@ pub(super) fn draw(
     clock: Option<&str>,
     report: &mut Report,
 ) -> Result<(), Box<dyn Error>> {
-    let definitions = counters_of(&args.define)?;
+    let definitions = Definitions::counters_of(&args.define)?;
     let traces = traceset.traces();
     let span = Span::of(&args.input, args.seconds, traces)?;
     let environment = Environment::new().in_zone(args.input.zone());

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use ltt_read::schema::Scope;
 use ltt_read::{Event, Value};
+use lttv_state::counters::Number;
 use lttv_state::spans::PeriodValue;
 
 /// The number from which on JSON readers round integers.
@@ -145,6 +146,26 @@ impl<W: Write> Json<W> {
         let end: &str = if is_start { "" } else { ",\"bp\":\"e\"" };
         write!(self.line, ",\"cat\":\"sched\",\"id\":{number}{end}")?;
         self.time(time)?;
+        self.close()
+    }
+
+    /// Writes the value of a counter from a time on, with its unit.
+    pub(super) fn counter(
+        &mut self,
+        name: &str,
+        at: Track,
+        time: i64,
+        (unit, value): (&str, Number),
+    ) -> io::Result<()> {
+        self.open("C", name, at)?;
+        self.time(time)?;
+        self.line.extend(b",\"args\":{");
+        serde_json::to_writer(&mut self.line, if unit.is_empty() { "value" } else { unit })?;
+        // Viewers read values as floating-point numbers. JSON has no infinite ones.
+        match value {
+            Number::Float(value) if !value.is_finite() => self.line.extend(b":null}"),
+            value => write!(self.line, ":{value}}}")?,
+        }
         self.close()
     }
 

@@ -3,6 +3,7 @@
 //! The format is the JSON of Chrome's trace viewer: an object with a list of trace events, in any
 //! order. `tracks` decides what is shown where, `json` writes it.
 
+mod counters;
 mod json;
 mod periods;
 mod threads;
@@ -19,6 +20,7 @@ use ltt_read::Trace;
 use lttv_common::report::Report;
 use lttv_common::time::Window;
 use lttv_hooks::Flow;
+use lttv_state::counters::{Counter, CounterSettings};
 use lttv_state::spans::SpanSettings;
 use tracks::Tracks;
 
@@ -33,12 +35,19 @@ pub(super) struct Written {
     pub(super) untimed: u64,
 }
 
+/// The periods and counters to show, if there are any.
+#[derive(Debug, Default)]
+pub(super) struct Defined {
+    pub(super) periods: Option<SpanSettings>,
+    pub(super) counters: Option<(Vec<Counter>, CounterSettings)>,
+}
+
 /// Writes the window of all traces to a file, which appears when it is complete.
 pub(super) fn write(
     conversion: &Conversion<'_>,
     path: &Path,
     window: Window,
-    settings: Option<SpanSettings>,
+    defined: Defined,
     report: &mut Report,
 ) -> Result<Written, Box<dyn Error>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -66,10 +75,19 @@ pub(super) fn write(
     if let Some(error) = failed {
         return Err(error.into());
     }
-    if let Some(settings) = settings {
-        let (threads, cancel) = (conversion.threads, &conversion.cancel);
-        periods::write(&conversion.traceset, window, settings, (threads, cancel), &mut json)?;
+    let means = (conversion.threads, &conversion.cancel);
+    if let Some(settings) = defined.periods {
+        periods::write(&conversion.traceset, window, settings, means, &mut json)?;
         conversion.check(0)?;
+    }
+    if let Some((all, settings)) = defined.counters {
+        let found = counters::read(&conversion.traceset, window, settings, means);
+        conversion.check(0)?;
+        let left_out = found.dropped + found.dropped_changes;
+        if left_out > 0 {
+            report.error(format!("{left_out} values of counters are too many: they are left out"));
+        }
+        counters::write(&all, &found, zero(conversion.traces()), &mut json)?;
     }
     let (out, count) = json.finish()?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;

@@ -1,13 +1,32 @@
-//! The options that define periods, and definitions of periods and counters in files.
+//! The options that define periods.
 
-mod definitions;
-
-use std::collections::HashMap;
-
-use lttv_common::report::Usage;
 use lttv_filter::Expression;
-use lttv_state::counters::{Counter, CounterError};
-use lttv_state::latency::{Period, PeriodError};
+use lttv_state::latency::Period;
+
+use super::Definitions;
+use super::pairs::pairs;
+use crate::report::Usage;
+
+/// The option that adds definitions to those that come with the program.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct DefineArgs {
+    /// Also show the periods that a TOML file defines, besides those that come with the program; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub define: Vec<String>,
+}
+
+impl DefineArgs {
+    /// Reads the files.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be read, or is wrong.
+    pub fn read(&self) -> Result<Definitions, Usage> {
+        let mut all = Definitions::default();
+        self.define.iter().try_for_each(|file| all.add(file))?;
+        Ok(all)
+    }
+}
 
 /// The options that define periods.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -30,83 +49,6 @@ pub struct PeriodArgs {
     pub period_captures: Vec<String>,
 }
 
-/// The definitions of periods and counters, with their places in files.
-#[derive(Debug, Default)]
-pub(crate) struct Definitions {
-    /// The periods.
-    pub(crate) periods: Vec<Period>,
-    /// The beginnings of messages about a period, or about a field that it names.
-    places: HashMap<(String, Option<String>), String>,
-    /// The counters.
-    pub(crate) counters: Vec<Counter>,
-    /// The beginnings of messages about a counter, or about a field or label of it.
-    counter_places: HashMap<(String, Option<String>), String>,
-}
-
-/// Returns the definitions of counters in files, or those that come with the program if there are no files.
-///
-/// # Errors
-///
-/// If a file cannot be read, is wrong, or has no counters.
-pub(crate) fn counters_of(files: &[String]) -> Result<Definitions, Usage> {
-    let mut all = Definitions::default();
-    let own = || definitions::counters_of_the_program().map(str::to_owned).collect();
-    let files = if files.is_empty() { own() } else { files.to_vec() };
-    for file in &files {
-        let before = all.counters.len();
-        definitions::add(file, &mut all)?;
-        if all.counters.len() == before {
-            return Err(Usage::new(format_args!(
-                "--define: {file}: there is no [[counter]]; `lttv spans` shows each [[span]]"
-            )));
-        }
-    }
-    Ok(all)
-}
-
-impl Definitions {
-    /// Returns the message about a counter that does not fit the traces.
-    pub(crate) fn wrong_counter(&self, error: &CounterError) -> Usage {
-        let (counter, part) = match error {
-            CounterError::Field { counter, field, .. } => (counter, Some(field.clone())),
-            CounterError::Label { counter, label } => (counter, Some(label.clone())),
-            CounterError::Twice(counter) | CounterError::Expression { counter, .. } => {
-                (counter, None)
-            }
-            other => return Usage::new(format_args!("--define: {}", ltt_read::ErrorChain(other))),
-        };
-        let place = self.counter_places.get(&(counter.clone(), part));
-        let place = place.map_or("--define:", |place| place);
-        match error {
-            CounterError::Expression { source, .. } => {
-                Usage::filter(&format!("{place} the expression of `{counter}`"), source)
-            }
-            error => Usage::new(format_args!("{place} {}", ltt_read::ErrorChain(error))),
-        }
-    }
-
-    /// Returns the message about a definition that does not fit the traces.
-    pub(crate) fn wrong(&self, error: &PeriodError) -> Usage {
-        let (period, field) = match error {
-            PeriodError::Twice(period) | PeriodError::Key(period) => (period, None),
-            PeriodError::Field { period, field, .. } => (period, Some(field.clone())),
-            PeriodError::Label { period, name } => (period, Some(name.clone())),
-            PeriodError::Parent { period, .. } | PeriodError::Expression { period, .. } => {
-                (period, None)
-            }
-            other => return Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(other))),
-        };
-        let place = self.places.get(&(period.clone(), field));
-        let place = place.map_or("--period:", |place| place);
-        match error {
-            PeriodError::Expression { source, .. } => {
-                Usage::filter(&format!("{place} an expression of `{period}`"), source)
-            }
-            error => Usage::new(format_args!("{place} {}", ltt_read::ErrorChain(error))),
-        }
-    }
-}
-
 impl PeriodArgs {
     /// Returns the definitions of the periods.
     ///
@@ -114,11 +56,11 @@ impl PeriodArgs {
     ///
     /// If an option has another form, if a file cannot be read or is wrong, if an expression is wrong, or if a
     /// key or captures name no period.
-    pub(crate) fn definitions(&self) -> Result<Definitions, Usage> {
+    pub fn definitions(&self) -> Result<Definitions, Usage> {
         let mut all = Definitions::default();
         for file in &self.define {
             let before = all.periods.len();
-            definitions::add(file, &mut all)?;
+            all.add(file)?;
             if all.periods.len() == before {
                 return Err(Usage::new(format_args!(
                     "--define: {file}: there is no [[span]]; `lttv counters` shows each [[counter]]"
@@ -204,15 +146,6 @@ fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Returns the pairs of a list such as `a=b, c`; a name alone is paired with itself.
-fn pairs(text: &str) -> Vec<(&str, &str)> {
-    text.split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .map(|part| part.split_once('=').map_or((part, part), |(a, b)| (a.trim(), b.trim())))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,7 +155,6 @@ mod tests {
         assert_eq!(parts("r : my:begin : my:end"), ["r", "my:begin", "my:end"]);
         assert_eq!(parts("r : a == \"x : y\" : b"), ["r", "a == \"x : y\"", "b"]);
         assert_eq!(parts("r"), ["r"]);
-        assert_eq!(pairs("a=b, c"), [("a", "b"), ("c", "c")]);
     }
 
     #[test]

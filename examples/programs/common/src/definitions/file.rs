@@ -1,16 +1,17 @@
-//! Definitions of periods in files.
+//! Definitions of periods and counters in files.
 
 use std::fs;
 use std::ops::Range;
 
-use lttv_common::report::Usage;
 use lttv_filter::{Expression, nearest};
 use lttv_state::counters::Counter;
 use lttv_state::latency::Period;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Definitions, pairs};
+use super::Definitions;
+use super::pairs::pairs;
+use crate::report::Usage;
 
 /// The definitions that come with the program: a name and the text of a file.
 const BUILT_IN: [(&str, &str); 7] = [
@@ -73,6 +74,11 @@ struct Definition {
     values_at_begin: Vec<Spanned<String>>,
     #[serde(default)]
     values_at_end: Vec<Spanned<String>>,
+}
+
+/// The names of the definitions that come with the program.
+pub(super) fn built_in() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
 }
 
 /// Adds the periods and counters of a file, or of a definition that comes with the program.
