@@ -118,6 +118,11 @@ pub struct FormatArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Output")]
     pub sort: Option<String>,
 
+    /// Show at most this many rows of each table and each trace, 0 for all; otherwise a command with many rows shows
+    /// fewer of them as text
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub top: Option<usize>,
+
     /// Write all columns as text, even if the lines are too long for the terminal
     #[arg(long, help_heading = "Output")]
     pub wide: bool,
@@ -394,7 +399,7 @@ impl Common {
         traces: &[Arc<Trace>],
         more: impl FnOnce(&mut Output) -> io::Result<()>,
     ) -> Result<(), Box<dyn Error>> {
-        let FormatArgs { tables: names, columns, sort, wide, exact, .. } = self.format.clone();
+        let FormatArgs { tables: names, columns, sort, top, wide, exact, .. } = self.format.clone();
         if self.format.format != Format::Text && (wide || exact) {
             return Err(Usage::new(
                 "--wide and --exact need --format text: other formats have all columns and digits",
@@ -404,7 +409,7 @@ impl Common {
         let (format, tables) = match names.iter().chain(&columns).any(|name| name == "help") {
             true => (Format::Text, vec![table::contents(&tables)]),
             false => {
-                let select = Select { tables: names, columns, sort };
+                let select = Select { tables: names, columns, sort, top };
                 (self.format.format, select.apply(self.format.format, tables).map_err(Usage::new)?)
             }
         };

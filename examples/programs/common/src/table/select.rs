@@ -1,6 +1,6 @@
 //! Selection of tables and columns by their keys.
 
-use super::{Format, Table};
+use super::{Format, Limit, Table};
 use lttv_filter::nearest;
 
 /// The tables and columns to write, in this order; all if empty, and the order of their rows.
@@ -12,6 +12,8 @@ pub struct Select {
     pub columns: Vec<String>,
     /// The key of the column that orders the rows of the tables that have it.
     pub sort: Option<String>,
+    /// The greatest number of rows of tables that have no [limit](super::Declaration::at_most) of their own; 0 for all.
+    pub top: Option<usize>,
 }
 
 /// An error from selecting tables and columns.
@@ -76,6 +78,11 @@ impl Select {
                 let keys = chosen.iter().flat_map(Table::columns);
                 return Err(SelectError::Sort(Box::new(SelectError::column(key, keys))));
             }
+        }
+        for table in chosen.iter_mut().filter(|table| table.limit.is_none()) {
+            let groups = || vec![0; table.rows.len()];
+            let limit = self.top.filter(|rows| *rows > 0);
+            table.limit = limit.map(|rows| Limit { rows, groups: groups() });
         }
         if !self.columns.is_empty() {
             let keys = || chosen.iter().flat_map(|table| table.columns.iter().map(|it| it.key));

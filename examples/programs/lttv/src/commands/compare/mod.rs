@@ -43,10 +43,6 @@ pub struct CompareArgs {
     #[arg(long = "window", value_name = "FROM..TO", allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["begin", "end", "timerange", "around"])]
     pub windows: Vec<TimeRangeText>,
-
-    /// Write only the N rows of each table with the greatest change [default: 20 in text]
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
 }
 
 const AFTER_HELP: &str = "\
@@ -61,7 +57,9 @@ mode), waits (blocked time by command, by the system call in which it waited, an
 with the causes of `lttv critical-path`), latencies (p50, p99 of system calls, waits for CPUs, interrupts
 and disks, as in `lttv latency`), interrupts (CPU time of handlers). Processes are summed by command,
 since their ids differ from trace to trace. What is open at the start of a window counts from there,
-what is open at its end up to there; what ends a wait after the window is read on for.";
+what is open at its end up to there; what ends a wait after the window is read on for.
+
+Without --top, text has the 20 rows of each table with the greatest change.";
 
 /// Runs the command.
 ///
@@ -77,7 +75,7 @@ pub fn run(args: &CompareArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     }
     let both = measured([&a, &b], args)?;
     let usual = (args.common.format.format == Format::Text).then_some(ROWS);
-    let top = args.top.or(usual).filter(|rows| *rows > 0);
+    let top = args.common.format.top.or(usual).filter(|rows| *rows > 0);
     let [part_a, part_b] = &both;
     let tables = Compared::new([(&a, part_a), (&b, part_b)], top).tables();
     let traces = [a.traceset.traces(), b.traceset.traces()].concat();

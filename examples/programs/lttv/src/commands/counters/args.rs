@@ -17,7 +17,9 @@ perhaps delta = true (the field is an increment), key = [\"LABEL=FIELD\"] (what 
 unit; or, in place of value, marker (a text such as C|PID|NAME|VALUE).
 
 A value holds from its event up to the next one. LEAST, GREATEST and MEAN are over the time in which it
-is known, also from an event before the window; FIRST and LAST are those after events of the window.";
+is known, also from an event before the window; FIRST and LAST are those after events of the window.
+
+Without --top, text has 50 rows.";
 
 /// Show numeric fields of events over time, such as frequencies of CPUs
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -38,8 +40,4 @@ pub struct CountersArgs {
     /// Show the figures of each interval of this length, such as 100ms
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     pub every: Option<u64>,
-
-    /// Show at most this many rows, 0 for all [default: 50; with --format json and csv all]
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
 }

@@ -59,7 +59,7 @@ pub fn run(args: &CountersArgs, report: &mut Report) -> Result<(), Box<dyn Error
         counters: &definitions.counters,
         series: found.series(),
         has_traces: analysis.spans().count() > 1,
-        rows: args.top.or(usual).filter(|rows| *rows > 0),
+        rows: args.common.format.top.or(usual).filter(|rows| *rows > 0),
         intervals: args.every.zip(whole),
     };
     analysis.write(&args.common, shown.tables())?;

@@ -51,7 +51,10 @@ there are the words cpu, tid, pid and comm.
 
 A file has a table [[span]] for each period, with name, begin, end, and perhaps parent, key = [\"FIELD\",
 \"FIELD=FIELD AT END\"], labels-at-begin = [\"LABEL=FIELD\"], labels-at-end, values-at-begin and values-at-end.
-Labels group periods; values are numbers of single ones.";
+Labels group periods; values are numbers of single ones.
+
+Without --top, text has 10 rows and the 10 longest durations of each family, JSON and CSV all rows and the 100
+longest.";
 
 /// Show how long threads wait for CPUs, and system calls, interrupts, disks and periods take
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -68,11 +71,6 @@ pub struct LatencyArgs {
     /// longest ones and the distribution
     #[arg(long, value_name = "WHAT|LABEL|VALUE", value_parser = ByParser)]
     pub by: Option<By>,
-
-    /// Show at most this many rows and longest durations of each family, 0 for all [default: 10; with
-    /// --format json and csv all rows and the 100 longest]
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
 
     /// Show distributions in this many equal bins instead of bins between powers of two
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -103,7 +101,9 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         args.by.as_ref().map_or(Ok((GroupBy::Subject, None)), |by| by.resolve(&periods))?;
     let mut choice = args.choice(by, value);
     let settings = settings
-        .top(args.top.map_or(usual_top, |top| if top == 0 { usize::MAX } else { top }))
+        .top(
+            args.common.format.top.map_or(usual_top, |top| if top == 0 { usize::MAX } else { top }),
+        )
         .divide(choice.by);
     let settings = match &choice.value {
         Some((name, _)) => settings.divide_by_value(name),
@@ -151,7 +151,7 @@ impl LatencyArgs {
             families: self.measure.families(),
             by,
             value,
-            rows: self.top.or(usual_rows).filter(|rows| *rows > 0),
+            rows: self.common.format.top.or(usual_rows).filter(|rows| *rows > 0),
             bins: self.bins,
             has_row_top: of_rows("top"),
             has_row_histogram: of_rows("histogram"),

@@ -30,11 +30,6 @@ pub struct StatsArgs {
     #[command(flatten)]
     pub cpus: CpuArgs,
 
-    /// Print only the first N rows of processes, groups, commands and events: the busiest ones and
-    /// the most frequent ones
-    #[arg(long, value_name = "N")]
-    pub top: Option<usize>,
-
     /// Use the time of the longest system call of this name in the window, such as `openat`, and
     /// show the call and the threads on its CPUs meanwhile
     #[arg(long, value_name = "CALL")]

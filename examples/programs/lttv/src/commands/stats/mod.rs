@@ -106,7 +106,7 @@ fn write(args: &StatsArgs, found: &Collected, analysis: &Analysis) -> Result<(),
 impl StatsArgs {
     /// Returns the greatest number of rows; `None` for all.
     fn top(&self) -> Option<usize> {
-        self.top.filter(|rows| *rows > 0)
+        self.common.format.top.filter(|rows| *rows > 0)
     }
 
     /// Returns `true` if events are counted by name.
