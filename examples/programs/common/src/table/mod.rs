@@ -295,6 +295,7 @@ mod tests {
             tables: tables.iter().map(|&it| it.to_owned()).collect(),
             columns: columns.iter().map(|&it| it.to_owned()).collect(),
             sort: None,
+            top: None,
         };
         let other =
             || Table::of("cpus", "CPUs", &[0_u32; 0]).integer("cpu", "CPU", |cpu| *cpu).build();

@@ -257,6 +257,207 @@ fn runs_of_a_thread_are_between_its_switches() {
     assert_eq!(found.collect::<Vec<_>>(), runs);
 }
 
+/// Returns the system calls with an entry and an exit: name, thread, begin, end and result.
+fn calls() -> Vec<(String, i64, i64, i64, i64)> {
+    let mut open = BTreeMap::<i64, (String, i64)>::new();
+    let mut calls = Vec::new();
+    for row in events("ret") {
+        if let Some(call) = row.name.strip_prefix("syscall_entry_") {
+            open.insert(row.tid, (call.to_owned(), row.time));
+        } else if let Some(call) = row.name.strip_prefix("syscall_exit_")
+            && let Some((name, begin)) = open.remove(&row.tid)
+            && name == call
+        {
+            calls.push((name, row.tid, begin, row.time, row.number(0)));
+        }
+    }
+    calls
+}
+
+fn number(cell: &str) -> i64 {
+    cell.parse().unwrap_or_else(|_| panic!("{cell}: no number"))
+}
+
+#[test]
+fn failures_are_those_of_results() {
+    let names =
+        [(-2, "ENOENT"), (-3, "ESRCH"), (-9, "EBADF"), (-10, "ECHILD"), (-36, "ENAMETOOLONG")];
+    let names = BTreeMap::from(names);
+    let mut failures = BTreeMap::<String, i64>::new();
+    for (.., result) in calls().iter().filter(|call| (-4095..0).contains(&call.4)) {
+        let name = names.get(result).unwrap_or_else(|| panic!("the name of {result}"));
+        *failures.entry((*name).to_owned()).or_default() += 1;
+    }
+    let found = cells(
+        "latency --family syscall --by result --top 0 --table syscall --columns result,count",
+    );
+    let found: BTreeMap<String, i64> = found
+        .into_iter()
+        .filter(|row| row[0].starts_with('E'))
+        .map(|row| (row[0].clone(), number(&row[1])))
+        .collect();
+    assert_eq!(failures.len(), names.len());
+    assert_eq!(found, failures);
+}
+
+#[test]
+fn busy_times_are_those_between_switches() {
+    let rows = events("prev_tid,next_tid");
+    let (first, end) = (rows[0].time, rows.last().expect("events").time);
+    let mut busy = BTreeMap::<u32, i64>::new();
+    let mut running = BTreeMap::<u32, (i64, i64)>::new();
+    for row in rows.iter().filter(|row| row.name == "sched_switch") {
+        let (tid, since) = running.get(&row.cpu).copied().unwrap_or((row.number(0), first));
+        assert_eq!(tid, row.number(0), "no switch is missing");
+        *busy.entry(row.cpu).or_default() += if tid == 0 { 0 } else { row.time - since };
+        running.insert(row.cpu, (row.number(1), row.time));
+    }
+    for (cpu, (tid, since)) in &running {
+        *busy.entry(*cpu).or_default() += if *tid == 0 { 0 } else { end - since };
+    }
+    let found = cells("usage --table cpus --columns cpu,busy_ns");
+    let found: BTreeMap<u32, i64> =
+        found.iter().map(|row| (number(&row[0]) as u32, number(&row[1]))).collect();
+    assert_eq!(busy.len(), 8);
+    assert_eq!(found, busy);
+}
+
+#[test]
+fn the_state_at_a_time_is_that_after_the_last_switch() {
+    let rows = events("prev_tid,next_tid");
+    for ms in [50, 100, 333, 500] {
+        let at = rows[0].time + ms * 1_000_000;
+        let mut running = BTreeMap::<i64, i64>::new();
+        for row in rows.iter().filter(|row| row.name == "sched_switch") {
+            let cpu = i64::from(row.cpu);
+            match row.time <= at {
+                true => _ = running.insert(cpu, row.number(1)),
+                // Before the first switch of a CPU, the thread ran that it ends.
+                false => _ = running.entry(cpu).or_insert(row.number(0)),
+            }
+        }
+        let found = cells(&format!("state --at +{ms}ms --table cpus --columns cpu,tid"));
+        let found: BTreeMap<i64, i64> =
+            found.iter().map(|row| (number(&row[0]), number(&row[1]))).collect();
+        assert_eq!(found, running, "{ms} ms");
+    }
+}
+
+#[test]
+fn blocked_times_end_with_wake_ups() {
+    let (mut since, mut total, mut count, mut longest) = (None, 0, 0, 0);
+    for row in events("prev_tid,prev_state,tid") {
+        if row.name == "sched_switch" && row.number(0) == 210 && row.number(1) != 0 {
+            since = Some(row.time);
+        } else if row.name == "sched_waking"
+            && row.number(2) == 210
+            && let Some(since) = since.take()
+        {
+            let blocked: i64 = row.time - since;
+            (total, count, longest) = (total + blocked, count + 1, longest.max(blocked));
+        }
+    }
+    assert!(count > 3);
+    let found = cells("wait --tid 210 --table threads --columns blocked_ns,waits,longest_ns");
+    assert_eq!(
+        found.concat().iter().map(|cell| number(cell)).collect::<Vec<_>>(),
+        [total, count, longest]
+    );
+}
+
+#[test]
+fn handlers_of_interrupts_are_the_pairs_of_their_events() {
+    let mut open = BTreeMap::<u32, Vec<(i64, i64)>>::new();
+    let mut handlers = BTreeMap::<(i64, i64), (i64, i64)>::new();
+    for row in events("irq") {
+        let stack = open.entry(row.cpu).or_default();
+        if row.name == "irq_handler_entry" {
+            stack.push((row.number(0), row.time));
+        } else if row.name == "irq_handler_exit"
+            && let Some((irq, begin)) = stack.pop()
+        {
+            let of = handlers.entry((irq, row.cpu.into())).or_default();
+            *of = (of.0 + 1, of.1.max(row.time - begin));
+        }
+    }
+    let found = cells("irq --table interrupts --columns kind,number,cpu,count,max_ns");
+    let found = found.iter().filter(|row| row[0] == "irq").map(|row| {
+        let of = |at: usize| number(&row[at]);
+        ((of(1), of(2)), (of(3), of(4)))
+    });
+    assert!(handlers.len() > 5);
+    assert_eq!(found.collect::<BTreeMap<_, _>>(), handlers);
+}
+
+#[test]
+fn differences_are_those_of_counts() {
+    let rows = events("ret");
+    let first = rows[0].time;
+    let middle = first + 300_000_000;
+    let mut counts = BTreeMap::<String, (i64, i64)>::new();
+    for row in rows.iter().filter(|row| !row.name.starts_with("lttng_statedump_")) {
+        let of = counts.entry(row.name.clone()).or_default();
+        // Windows contain both of their ends.
+        of.0 += i64::from(row.time <= middle);
+        of.1 += i64::from(row.time >= middle && row.time <= middle + 300_000_000);
+    }
+    let windows = "compare --window +0..+300ms --window +300ms..+600ms --top 0";
+    let found = cells(&format!("{windows} --table events --columns event,a,b"));
+    let found: BTreeMap<String, (i64, i64)> =
+        found.iter().map(|row| (row[0].clone(), (number(&row[1]), number(&row[2])))).collect();
+    assert!(counts.len() > 50);
+    assert_eq!(found, counts);
+}
+
+#[test]
+fn delays_of_wake_ups_end_when_the_thread_runs() {
+    let mut woken = BTreeMap::<i64, i64>::new();
+    let mut delays = Vec::new();
+    for row in events("next_tid,tid") {
+        match &*row.name {
+            // A second wake-up before the thread runs changes nothing.
+            "sched_wakeup" | "sched_wakeup_new" => {
+                _ = woken.entry(row.number(1)).or_insert(row.time)
+            }
+            "sched_switch" => {
+                let begin = woken.remove(&row.number(0));
+                delays.extend(begin.map(|begin| (begin, row.time, row.number(0))));
+            }
+            _ => {}
+        }
+    }
+    delays.sort_unstable();
+    let found = cells("spans --family wake-up");
+    let mut found: Vec<(i64, i64, i64)> = found
+        .iter()
+        .filter(|row| row[3] == "whole")
+        .map(|row| (number(&row[0]), number(&row[1]), number(&row[7])))
+        .collect();
+    found.sort_unstable();
+    assert!(delays.len() > 100);
+    let differ = |a: &[(i64, i64, i64)], b: &[(i64, i64, i64)]| {
+        a.iter().filter(|of| !b.contains(of)).copied().collect::<Vec<_>>()
+    };
+    assert_eq!((differ(&found, &delays), differ(&delays, &found)), (vec![], vec![]));
+}
+
+#[test]
+fn gaps_of_threads_are_between_their_events() {
+    let text = run("dump --format csv --columns time,tid", "ust-threads");
+    let mut last = BTreeMap::<i64, i64>::new();
+    let mut gaps: Vec<i64> = Vec::new();
+    for line in text.lines().skip(1) {
+        let (time, tid) = line.split_once(',').expect("two columns");
+        let (time, tid) = (number(time), number(tid));
+        gaps.extend(last.insert(tid, time).map(|before| time - before));
+    }
+    gaps.sort_unstable_by(|a, b| b.cmp(a));
+    let text = run("dump --format csv --columns thread_delta,tid --top 5", "ust-threads");
+    let found: Vec<i64> =
+        text.lines().skip(1).map(|line| number(line.split(',').next().expect("a cell"))).collect();
+    assert_eq!(found, gaps[..5]);
+}
+
 /// Exported files contain all spans, events and stacks.
 #[test]
 fn exports_are_complete() {
