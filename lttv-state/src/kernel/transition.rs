@@ -516,9 +516,9 @@ pub(super) fn row_named(name: &str) -> Option<(&'static Row, &str)> {
 /// those with the same transition.
 pub(super) fn kernel_names(name: &str) -> impl Iterator<Item = &'static str> {
     let transition = row_named(name).map(|(row, _)| row.transition);
-    let rows = ROWS.iter().filter(move |row| {
-        row.tracer == Tracer::Perf && Some(row.transition) == transition
-    });
+    let rows = ROWS
+        .iter()
+        .filter(move |row| row.tracer == Tracer::Perf && Some(row.transition) == transition);
     let is_same = move |row: &&Row| row.name.split_once(':').is_some_and(|(_, of)| of == name);
     let others = rows.clone().filter(move |row| !is_same(row));
     rows.filter(is_same).chain(others).map(|row| row.name)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::machine::{Tracer, Unusable};
+use crate::tracer::{Tracer, Unusable};
 
 /// An error for a recording that cannot be made.
 #[derive(Debug, thiserror::Error)]

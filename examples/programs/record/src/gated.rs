@@ -14,9 +14,10 @@ use std::thread::{self, JoinHandle};
 use crate::choice::Choice;
 use crate::error::RecordError;
 use crate::journal::{Change, Journal};
-use crate::machine::{Machine, Tracer};
+use crate::machine::Machine;
 use crate::program;
 use crate::request::Request;
+use crate::tracer::{Tracer, Unusable};
 use crate::undo::start_time;
 use crate::wait::Event;
 
@@ -50,7 +51,7 @@ impl Running {
         sender: Sender<Event>,
     ) -> Result<Running, RecordError> {
         let path = machine.program(tracer).map_err(|(reason, remedies)| {
-            RecordError::Unusable(crate::machine::Unusable { tracer, reason, remedies })
+            RecordError::Unusable(Unusable { tracer, reason, remedies })
         })?;
         let mut args: Vec<OsString> = vec!["record".into()];
         let output = match tracer {

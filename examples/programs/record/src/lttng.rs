@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::choice::{Choice, is_syscall};
 use crate::error::RecordError;
 use crate::journal::{Change, Journal};
-use crate::machine::{Machine, Tracer, Unusable};
+use crate::machine::Machine;
 use crate::program;
 use crate::request::Request;
+use crate::tracer::{Tracer, Unusable};
 
 /// The number of parts of the buffer of a CPU.
 const SUB_BUFFERS: u64 = 8;

@@ -31,7 +31,17 @@ const MAX_PAUSES: u32 = 100;
 #[derive(Debug)]
 pub(crate) struct Readers {
     is_stopped: Arc<AtomicBool>,
-    threads: Vec<(usize, PathBuf, JoinHandle<Result<u64, RecordError>>)>,
+    threads: Vec<ReaderThread>,
+}
+
+/// The thread that reads the pages of a CPU.
+#[derive(Debug)]
+struct ReaderThread {
+    cpu: usize,
+    /// The file with the pages.
+    path: PathBuf,
+    /// Returns the number of bytes.
+    thread: JoinHandle<Result<u64, RecordError>>,
 }
 
 impl Readers {
@@ -70,7 +80,8 @@ impl Readers {
                 result
             };
             let thread = thread::Builder::new().name(name).spawn(run);
-            readers.threads.push((cpu, to, thread.map_err(RecordError::io("read", &per_cpu))?));
+            let thread = thread.map_err(RecordError::io("read", &per_cpu))?;
+            readers.threads.push(ReaderThread { cpu, path: to, thread });
         }
         Ok(readers)
     }
@@ -79,7 +90,7 @@ impl Readers {
     pub(crate) fn finish(mut self) -> Result<Vec<Option<PathBuf>>, RecordError> {
         self.is_stopped.store(true, Ordering::Release);
         let mut files = Vec::new();
-        for (cpu, path, thread) in std::mem::take(&mut self.threads) {
+        for ReaderThread { cpu, path, thread } in std::mem::take(&mut self.threads) {
             let bytes = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             if files.len() <= cpu {
                 files.resize(cpu + 1, None);
@@ -93,7 +104,7 @@ impl Readers {
 impl Drop for Readers {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::Release);
-        for (_, _, thread) in self.threads.drain(..) {
+        for ReaderThread { thread, .. } in self.threads.drain(..) {
             // The failure that ended the recording is told instead.
             _ = thread.join();
         }

@@ -10,8 +10,9 @@ use crate::choice::{Choice, Missing};
 use crate::command::{self, SignalsCaught};
 use crate::error::RecordError;
 use crate::journal::{Change, Journal, Journals};
-use crate::machine::{Machine, Tracer, Unusable};
+use crate::machine::Machine;
 use crate::request::Request;
+use crate::tracer::{Tracer, Unusable};
 use crate::undo::undo;
 use crate::wait::Event;
 use crate::{gated, instance, lttng, tracefs};
@@ -150,7 +151,7 @@ fn create(output: &Path, journal: &mut Journal) -> Result<PathBuf, RecordError> 
 /// A tracer that runs.
 #[derive(Debug)]
 enum Running {
-    Ftrace(instance::Running),
+    Ftrace(Box<instance::Running>),
     Gated(gated::Running),
     Lttng(lttng::Running),
 }
@@ -167,7 +168,8 @@ fn run(
 ) -> Result<(Recorded, Option<command::Running>), RecordError> {
     let running = match tracer {
         Tracer::Ftrace => {
-            Running::Ftrace(instance::Running::start(machine, request, choice, journal, sender)?)
+            let running = instance::Running::start(machine, request, choice, journal, sender)?;
+            Running::Ftrace(Box::new(running))
         }
         Tracer::Perf | Tracer::TraceCmd => {
             let sender = sender.clone();

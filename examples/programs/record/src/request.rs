@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::choice::Wish;
-use crate::machine::Tracer;
+use crate::tracer::Tracer;
 
-/// A recording that someone wants.
+/// A recording to make.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The tracer; the first one that can be used if it is `None`.

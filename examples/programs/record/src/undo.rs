@@ -22,7 +22,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// The result of [`clean`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cleaned {
-    /// What was undone, in words.
+    /// The changes that were undone, in words.
     pub undone: Vec<String>,
     /// The number of recordings that still run.
     pub running: usize,

@@ -70,7 +70,7 @@ pub(crate) fn page(begin: u64, count: u64, lost: u64) -> Vec<u8> {
             1 => switch((0, "swapper/0"), (100, "worker")),
             _ => switch((100, "worker"), (0, "swapper/0")),
         };
-        data.extend_from_slice(&(payload.len() as u32 / 4 | delta << 5).to_ne_bytes());
+        data.extend_from_slice(&((payload.len() as u32 / 4) | (delta << 5)).to_ne_bytes());
         data.extend_from_slice(&payload);
     }
     let missed = if lost > 0 { 3_u64 << 30 } else { 0 };
