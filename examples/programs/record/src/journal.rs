@@ -16,6 +16,9 @@ const HEADER: &[u8] = b"lttv record 1\n";
 /// The end of the names of journals.
 const EXTENSION: &str = "journal";
 
+/// The end of the names of files that are to become journals.
+const NEW: &str = "new";
+
 /// The greatest size of a journal that is read. One has a few lines.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -67,7 +70,7 @@ impl Journals {
         fs::create_dir_all(&self.folder).map_err(RecordError::io("create", &self.folder))?;
         let pid = std::process::id();
         // Only a locked file with its first line gets the name of a journal.
-        let new = self.folder.join(format!("{pid}.new"));
+        let new = self.folder.join(format!("{pid}.{NEW}"));
         let failed = |error: std::io::Error| RecordError::io("write", &new)(error);
         let mut file = File::create(&new).map_err(failed)?;
         let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
@@ -102,11 +105,13 @@ impl Journals {
         let (mut abandoned, mut running) = (Vec::new(), 0);
         for entry in entries {
             let path = entry.map_err(RecordError::io("read", &self.folder))?.path();
-            if path.extension().is_some_and(|extension| extension == EXTENSION) {
-                match Journal::open(&path)? {
+            match path.extension().and_then(OsStr::to_str) {
+                Some(EXTENSION) => match Journal::open(&path)? {
                     Some(journal) => abandoned.push(journal),
                     None => running += 1,
-                }
+                },
+                Some(NEW) => remove_new(&path),
+                _ => {}
             }
         }
         abandoned.sort_by(|a, b| a.path.cmp(&b.path));
@@ -201,6 +206,15 @@ impl Change {
             }
             _ => return None,
         })
+    }
+}
+
+/// Removes a file that a recorder did not make a journal before it was killed.
+fn remove_new(path: &Path) {
+    let file = File::open(path);
+    if file.is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()) {
+        // It may be gone by now, and is empty otherwise.
+        _ = fs::remove_file(path);
     }
 }
 

@@ -10,7 +10,6 @@ use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
 use crate::error::RecordError;
@@ -18,11 +17,20 @@ use crate::journal::{Change, Journal};
 use crate::tracefs;
 use crate::wait::Event;
 
-/// The time after which pages are read that are not full.
-const READ_ALL: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+/// The times between two reads: while many pages come, and otherwise.
+const SHORT: Duration = Duration::from_millis(10);
+const LONG: Duration = Duration::from_millis(100);
 
-/// The time to wait for more after the end of what is there.
-const PAUSE: Duration = Duration::from_millis(20);
+/// The number of pages at once that are many.
+const MANY: u64 = 64;
+
+/// The place of the number of bytes of data in a page, of which other bits tell losses. It is the low half on machines
+/// with the low byte first.
+const COMMIT: std::ops::Range<usize> =
+    if cfg!(target_endian = "big") && size_of::<usize>() == 8 { 12..16 } else { 8..12 };
+
+/// The greatest number of bytes of data.
+const MAX_DATA: usize = (1 << 27) - 1;
 
 /// The greatest number of pauses within a page. The kernel gives whole pages.
 const MAX_PAUSES: u32 = 100;
@@ -90,6 +98,7 @@ impl Readers {
     pub(crate) fn finish(mut self) -> Result<Vec<Option<PathBuf>>, RecordError> {
         self.is_stopped.store(true, Ordering::Release);
         let mut files = Vec::new();
+        self.threads.iter().for_each(|reader| reader.thread.thread().unpark());
         for ReaderThread { cpu, path, thread } in std::mem::take(&mut self.threads) {
             let bytes = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             if files.len() <= cpu {
@@ -105,6 +114,7 @@ impl Drop for Readers {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::Release);
         for ReaderThread { thread, .. } in self.threads.drain(..) {
+            thread.thread().unpark();
             // The failure that ended the recording is told instead.
             _ = thread.join();
         }
@@ -127,57 +137,60 @@ impl Reader {
         loop {
             // Read before the pages: what was recorded until the stop is there afterwards.
             let is_last = is_stopped.load(Ordering::Acquire);
-            let (moved, is_at_end) = self.move_pages()?;
+            let moved = self.move_pages(is_last)?;
             bytes += moved;
             if is_last {
                 return Ok(bytes);
             }
-            if moved > 0 {
-                continue;
-            }
-            if is_at_end {
-                thread::sleep(PAUSE);
-                continue;
-            }
-            let mut wanted = [PollFd::new(&self.pipe, PollFlags::IN)];
-            match poll(&mut wanted, Some(&READ_ALL)) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(RecordError::io("read", &self.from)(error.into())),
-            }
-            // A buffer without events may be said to be readable.
-            if wanted[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) {
-                thread::sleep(PAUSE);
-            }
+            let is_busy = moved >= MANY * self.page.len() as u64;
+            thread::park_timeout(if is_busy { SHORT } else { LONG });
         }
     }
 
-    /// Moves the pages that are there. Returns the number of bytes, and whether the end of the file was reached.
-    fn move_pages(&mut self) -> Result<(u64, bool), RecordError> {
+    /// Moves the full pages that are there, or all. Returns the number of bytes.
+    fn move_pages(&mut self, all: bool) -> Result<u64, RecordError> {
         let mut moved = 0;
-        loop {
-            let (mut filled, mut pauses) = (0, 0);
-            while filled < self.page.len() {
-                match self.pipe.read(&mut self.page[filled..]) {
-                    Ok(0) if filled == 0 => return Ok((moved, true)),
-                    Err(error) if error.kind() == ErrorKind::WouldBlock && filled == 0 => {
-                        return Ok((moved, false));
-                    }
-                    Ok(0) => {
-                        let reason = "it ends within a page";
-                        return Err(RecordError::Content { path: self.from.clone(), reason });
-                    }
-                    Ok(read) => filled += read,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    // The rest of a page may be on its way.
-                    Err(error) if error.kind() == ErrorKind::WouldBlock && pauses < MAX_PAUSES => {
-                        pauses += 1;
-                        thread::sleep(PAUSE);
-                    }
-                    Err(error) => return Err(RecordError::io("read", &self.from)(error)),
-                }
-            }
+        while self.fill_page()? {
             self.file.write_all(&self.page).map_err(RecordError::io("write", &self.to))?;
-            moved += filled as u64;
+            moved += self.page.len() as u64;
+            // Reading makes events itself: pages with a few of them would follow without end.
+            if !all && self.data() < self.page.len() / 2 {
+                break;
+            }
         }
+        Ok(moved)
+    }
+
+    /// Returns the number of bytes of data in the page.
+    fn data(&self) -> usize {
+        let mut commit = [0; 4];
+        commit.copy_from_slice(&self.page[COMMIT]);
+        u32::from_ne_bytes(commit) as usize & MAX_DATA
+    }
+
+    /// Reads the next page. Returns `false` if there is none.
+    fn fill_page(&mut self) -> Result<bool, RecordError> {
+        let (mut filled, mut pauses) = (0, 0);
+        while filled < self.page.len() {
+            match self.pipe.read(&mut self.page[filled..]) {
+                Ok(0) if filled == 0 => return Ok(false),
+                Ok(0) => {
+                    let reason = "it ends within a page";
+                    return Err(RecordError::Content { path: self.from.clone(), reason });
+                }
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock && filled == 0 => {
+                    return Ok(false);
+                }
+                // The rest of a page may be on its way.
+                Err(error) if error.kind() == ErrorKind::WouldBlock && pauses < MAX_PAUSES => {
+                    pauses += 1;
+                    thread::sleep(SHORT);
+                }
+                Err(error) => return Err(RecordError::io("read", &self.from)(error)),
+            }
+        }
+        Ok(true)
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::RecordError;
 
 /// The greatest size of a file of tracefs or procfs that is read.
-const MAX_TEXT: u64 = 1 << 28;
+const MAX_TEXT: usize = 1 << 28;
 
 /// The creation and removal of ring buffers below `instances`.
 ///
@@ -53,12 +53,21 @@ impl fmt::Debug for dyn Instances {
 /// Returns the contents of a file, whose size the file system does not tell.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, RecordError> {
     let failed = RecordError::io("read", path);
+    let mut file = fs::File::open(path).map_err(&failed)?;
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(&failed)?;
-    file.take(MAX_TEXT).read_to_end(&mut bytes).map_err(&failed)?;
-    match bytes.len() as u64 == MAX_TEXT {
-        true => Err(RecordError::Content { path: path.to_owned(), reason: "it is too large" }),
-        false => Ok(bytes),
+    // Some files of tracefs, such as `header_page`, give only what the first read asks for.
+    let mut part = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut part) {
+            Ok(0) => return Ok(bytes),
+            Ok(read) => bytes.extend_from_slice(&part[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
+        if bytes.len() > MAX_TEXT {
+            let reason = "it is too large";
+            return Err(RecordError::Content { path: path.to_owned(), reason });
+        }
     }
 }
 
