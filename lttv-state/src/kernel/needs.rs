@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ltt_read::Trace;
 
 use super::extension::KernelState;
-use super::transition::Transition;
+use super::transition::{self, Transition};
 
 /// Events that an analysis needs or can use.
 ///
@@ -89,6 +89,40 @@ impl Need {
         match self.condition {
             Condition::All(kinds) => kinds.iter().all(|kind| has(*kind)),
             Condition::Any(kinds) => kinds.iter().any(|kind| has(*kind)),
+        }
+    }
+
+    /// Returns `true` if events of one of several kinds suffice.
+    pub fn is_any(&self) -> bool {
+        matches!(self.condition, Condition::Any(_))
+    }
+
+    /// Returns the names of the events in [`events`](Self::events), as LTTng 2 enables them; `*` stands for any text.
+    ///
+    /// ```
+    /// use lttv_state::kernel;
+    ///
+    /// let calls = &kernel::NEEDS[1];
+    /// assert_eq!(calls.names(), ["syscall_entry_*", "syscall_exit_*"]);
+    /// assert_eq!(calls.kernel_names("syscall_exit_*")[0], "raw_syscalls:sys_exit");
+    /// ```
+    pub fn names(&self) -> Vec<&'static str> {
+        let words = self.events.split([' ', ',', '(', ')']);
+        words.filter(|word| word.contains(['_', ':'])).collect()
+    }
+
+    /// Returns the events of the kernel's own tracers, ftrace and perf, that stand for one of the
+    /// [names](Self::names), as patterns of `SYSTEM:NAME`. The first one that a kernel has suffices. Events that only
+    /// LTTng records have none.
+    pub fn kernel_names(&self, name: &str) -> Vec<String> {
+        let (Condition::All(kinds) | Condition::Any(kinds)) = self.condition;
+        let named = kinds.iter().find_map(|kind| match kind {
+            EventKind::Named(names) if names.contains(&name) => Some(*names),
+            _ => None,
+        });
+        match named {
+            Some(names) => names.iter().map(|name| format!("*:{name}")).collect(),
+            None => transition::kernel_names(name).map(str::to_owned).collect(),
         }
     }
 

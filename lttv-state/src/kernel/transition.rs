@@ -512,6 +512,18 @@ pub(super) fn row_named(name: &str) -> Option<(&'static Row, &str)> {
     patterns.chain(by_name).find_map(captured)
 }
 
+/// Iterates over the names that ftrace and perf use for the events that LTTng 2 gives a name: first the same name, then
+/// those with the same transition.
+pub(super) fn kernel_names(name: &str) -> impl Iterator<Item = &'static str> {
+    let transition = row_named(name).map(|(row, _)| row.transition);
+    let rows = ROWS
+        .iter()
+        .filter(move |row| row.tracer == Tracer::Perf && Some(row.transition) == transition);
+    let is_same = move |row: &&Row| row.name.split_once(':').is_some_and(|(_, of)| of == name);
+    let others = rows.clone().filter(move |row| !is_same(row));
+    rows.filter(is_same).chain(others).map(|row| row.name)
+}
+
 impl Row {
     /// Returns the part of an event's name that `*` matches, or an empty string if the row
     /// has no `*`; `None` if the row does not match the name.

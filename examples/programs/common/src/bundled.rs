@@ -2,23 +2,55 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the path of the bundled kernel trace, which programs read if no trace is given.
+use crate::archives;
+
+/// The trace, packed.
+const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel.tar.gz"));
+
+/// The place of the trace in the repository.
+const PLACE: &str = "examples/traces/kernel";
+
+/// Returns the path of the bundled kernel trace, which programs read if no trace is given: that of the repository if
+/// the current directory is in one, and otherwise that of a temporary folder, into which it is unpacked.
 ///
 /// The path is relative if the trace is below the current directory.
 ///
 /// # Errors
 ///
-/// If the trace cannot be found.
+/// If the trace cannot be unpacked.
 pub fn bundled_trace() -> Result<PathBuf, String> {
-    let here = std::env::current_dir().map_err(|e| e.to_string())?;
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-    let built_from = examples.map(|folder| folder.join("traces/kernel"));
-    if let Some(built_from) = built_from.filter(|path| path.is_dir()) {
+    let here = std::env::current_dir().map_err(|error| error.to_string())?;
+    let mut candidates = here.ancestors().map(|folder| folder.join(PLACE));
+    match candidates.find(|path| path.is_dir()) {
         // A relative path is shorter to read.
-        let below = built_from.strip_prefix(&here).ok().filter(|p| !p.as_os_str().is_empty());
-        return Ok(below.unwrap_or(&built_from).to_owned());
+        Some(path) => Ok(path.strip_prefix(&here).map_or(path.clone(), Path::to_owned)),
+        None => {
+            let folder = archives::of_bytes("bundled", ARCHIVE);
+            let folder = folder.map_err(|error| format!("the bundled trace: {error}"))?;
+            Ok(folder.join("kernel"))
+        }
     }
-    let mut candidates = here.ancestors().map(|dir| dir.join("examples/traces/kernel"));
-    let missing = "no TRACE given, and the bundled examples/traces/kernel was not found";
-    candidates.find(|path| path.is_dir()).ok_or_else(|| missing.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_packed_trace_is_that_of_the_repository() {
+        let folder = archives::of_bytes("bundled", ARCHIVE).unwrap().join("kernel");
+        let of_repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/kernel");
+        let [packed, plain] = [folder, of_repository].map(|path| {
+            let traces = ltt_read::open_all(&path).unwrap();
+            let mut events = ltt_read::Merge::new(&traces);
+            let mut times = Vec::new();
+            while let Some(event) = events.next() {
+                times.push((event.timestamp(), event.event_type().name().to_owned()));
+            }
+            times
+        });
+        assert_eq!(packed.len(), 6087);
+        assert_eq!(packed, plain);
+        archives::remove();
+    }
 }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::archives;
 use crate::report::Interrupted;
 
 /// Returns a flag that Ctrl-C and `SIGTERM` set. All callers share it. A second one ends the program at
@@ -19,6 +20,7 @@ pub fn on_interrupt() -> Result<Arc<AtomicBool>, String> {
         let of_handler = Arc::clone(&flag);
         let set = ctrlc::set_handler(move || {
             if of_handler.swap(true, Ordering::Relaxed) {
+                archives::remove();
                 std::process::exit(Interrupted::STATUS.into());
             }
         });

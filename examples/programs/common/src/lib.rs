@@ -3,6 +3,7 @@
 #![deny(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
 pub mod activity;
+pub mod archives;
 pub mod args;
 pub mod bar;
 pub mod bundled;
@@ -22,6 +23,7 @@ pub mod kernel_hooks;
 pub mod kernel_trace;
 pub mod losses;
 pub mod notes;
+pub mod open_error;
 pub mod opening;
 pub mod paint;
 pub mod progress;

@@ -1,17 +1,19 @@
 //! Opening of the traces that a command line names, with a report of those that cannot be
 //! opened.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use ltt_read::{Error, OnFailure, OpenOptions, Opened};
+use ltt_read::{OnFailure, OpenOptions, Opened};
 use lttv_context::Traceset;
 
+use crate::archives;
 use crate::clocks::{Corrected, CorrectionError, Corrections};
+use crate::open_error::OpenError;
 use crate::report::Report;
 use crate::stdin;
 
-/// Opens all traces at or below the paths, each once; `-` is a recording of perf or ftrace from standard input. Reports
-/// traces and files that cannot be opened, and those skipped as duplicates.
+/// Opens all traces at or below the paths, each once. Archives are unpacked, and `-` is a recording of perf or ftrace
+/// from standard input. Reports traces and files that cannot be opened, and those skipped as duplicates.
 ///
 /// # Errors
 ///
@@ -20,22 +22,32 @@ use crate::stdin;
 pub fn open<P: AsRef<Path>>(
     report: &mut Report,
     paths: impl IntoIterator<Item = P>,
-) -> Result<Traceset, Error> {
+) -> Result<Traceset, OpenError> {
     let options = OpenOptions::new().on_failure(OnFailure::Continue);
-    let paths: Vec<P> = paths.into_iter().collect();
-    let (streams, paths): (Vec<P>, Vec<P>) =
-        paths.into_iter().partition(|path| stdin::is_stdin(path.as_ref()));
-    let (mut traces, mut failures, notices) = match paths.is_empty() && !streams.is_empty() {
+    let paths = paths.into_iter().map(|path| path.as_ref().to_owned());
+    let (streams, paths): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.partition(|path| stdin::is_stdin(path));
+    let (mut opened, mut refused) = (Vec::new(), Vec::new());
+    for path in paths {
+        match archives::unpacked(&path) {
+            Ok(folder) => opened.push(folder.unwrap_or(path)),
+            Err(error) => refused.push(OpenError::from(error)),
+        }
+    }
+    let is_other = !streams.is_empty() || !refused.is_empty();
+    let (mut traces, failures, notices) = match opened.is_empty() && is_other {
         true => (Vec::new(), Vec::new(), Vec::new()),
         false => {
-            let Opened { traces, failures, notices } = options.open_all_of(paths)?;
+            let Opened { traces, failures, notices } = options.open_all_of(opened)?;
             (traces, failures, notices)
         }
     };
+    refused.extend(failures.into_iter().map(OpenError::from));
+    let mut failures = refused;
     for _ in streams {
         match stdin::open() {
             Ok(opened) => traces.extend(opened),
-            Err(error) => failures.push(error),
+            Err(error) => failures.push(error.into()),
         }
     }
     for notice in &notices {

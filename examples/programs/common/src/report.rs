@@ -19,6 +19,7 @@ use clap::Parser;
 use ltt_read::ErrorChain;
 use lttv_filter::{FilterError, FilterNotes};
 
+use crate::archives;
 use crate::escape;
 use crate::inputs::IsInput;
 use crate::losses::Losses;
@@ -182,7 +183,9 @@ pub fn main_with_status(
     run: impl FnOnce(&mut Report) -> Result<Option<u8>, Box<dyn Error>>,
 ) -> ExitCode {
     let mut report = Report::new(program);
-    let error = match run(&mut report) {
+    let result = run(&mut report);
+    archives::remove();
+    let error = match result {
         Ok(Some(status)) => return ExitCode::from(status),
         Ok(None) if report.is_damaged => return ExitCode::FAILURE,
         Ok(None) => return ExitCode::SUCCESS,

@@ -3,9 +3,10 @@
 mod extension;
 
 use std::ffi::OsString;
+use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use lttv::commands::calls::CallsArgs;
 use lttv::commands::chart::{ChartArgs, FlameArgs};
@@ -21,6 +22,7 @@ use lttv::commands::info::InfoArgs;
 use lttv::commands::irq::IrqArgs;
 use lttv::commands::latency::LatencyArgs;
 use lttv::commands::man::ManArgs;
+use lttv::commands::record::RecordArgs;
 use lttv::commands::run::{self, RunArgs};
 use lttv::commands::serve::ServeArgs;
 use lttv::commands::spans::SpansArgs;
@@ -38,13 +40,12 @@ use lttv_tui::program::TuiArgs;
 #[derive(Debug, Parser)]
 #[command(name = "lttv", version, long_version = LONG_VERSION, max_term_width = 100)]
 #[command(after_help = AFTER_HELP, after_long_help = AFTER_LONG_HELP)]
-#[command(arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     configuration: Configuration,
 
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 /// The options of all subcommands.
@@ -62,6 +63,7 @@ struct Configuration {
 /// The subcommands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Record(RecordArgs),
     Dump(DumpArgs),
     Info(InfoArgs),
     Stats(StatsArgs),
@@ -107,17 +109,23 @@ Examples:
 
 const AFTER_HELP: &str = "\
 Examples:
+  lttv record -- make
   lttv dump TRACE -e sched_switch
   lttv help dump
 
-`lttv COMMAND --help` describes a command.";
+`lttv PATH` opens a trace, `lttv` alone lists those nearby. `lttv COMMAND --help` describes a command.";
 
 const AFTER_LONG_HELP: &str = "\
 Examples:
+  lttv record -- make
   lttv dump TRACE -e sched_switch
   lttv help dump
 
-`lttv COMMAND --help` describes a command. TRACE is a directory that contains traces, at any depth.
+`lttv PATH` opens a trace: in the terminal, or as `lttv info` if the output is none. `lttv` alone lists
+the traces of the current directory and of ~/lttng-traces. `lttv COMMAND --help` describes a command.
+
+TRACE is a directory that contains traces, at any depth, a recording of ftrace or perf, or an archive
+of those: .tar, .tar.gz, .tar.zst, .zip, .gz or .zst.
 
 Environment:
   LTTV_CONFIG      the configuration file, in place of $XDG_CONFIG_HOME/lttv/config.toml
@@ -146,7 +154,16 @@ impl Cli {
                 let matches = extension::with_format(&mut command, matches, words)?;
                 Cli::from_arg_matches(&matches)
             }
-            Err(error) => Err(explained(&error, &mut command).unwrap_or(error)),
+            Err(error) => match path_in_place_of_command(&error, &words) {
+                Some(at) => {
+                    let is_terminal = stdin().is_terminal() && stdout().is_terminal();
+                    let name = if is_terminal { "tui" } else { "info" };
+                    let mut words = words;
+                    words.insert(at, name.into());
+                    Cli::of_words(words.into_iter())
+                }
+                None => Err(error),
+            },
         }
     }
 
@@ -155,6 +172,7 @@ impl Cli {
     fn of_one_command(words: &[OsString]) -> Option<Result<Cli, clap::Error>> {
         let name = words.get(1)?.to_str()?;
         let augment = match name {
+            "record" => RecordArgs::augment_args,
             "dump" => DumpArgs::augment_args,
             "info" => InfoArgs::augment_args,
             "stats" => StatsArgs::augment_args,
@@ -218,20 +236,14 @@ fn full_command() -> clap::Command {
     WITHOUT_FILTERS.into_iter().fold(Cli::command(), hidden)
 }
 
-/// Returns a better error for a path in place of a subcommand.
-fn explained(error: &clap::Error, command: &mut clap::Command) -> Option<clap::Error> {
+/// Returns the position of a path that is there in place of a subcommand.
+fn path_in_place_of_command(error: &clap::Error, words: &[OsString]) -> Option<usize> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else {
         return None;
     };
-    let is_path = word.contains(std::path::MAIN_SEPARATOR) || Path::new(word).exists();
-    is_path.then(|| {
-        let message = format!(
-            "`{word}` is a path, not a command\n\n  \
-             lttv dump {word}    prints its events\n  \
-             lttv info {word}    shows what it contains"
-        );
-        command.error(ErrorKind::InvalidSubcommand, message)
-    })
+    let is_path =
+        word == "-" || word.contains(std::path::MAIN_SEPARATOR) || Path::new(word).exists();
+    words.iter().position(|of| is_path && of.as_os_str() == word.as_str())
 }
 
 #[cfg(test)]
@@ -264,6 +276,7 @@ mod tests {
             "sync A B --write FILE --reference A --columns host,offset_ns",
             "tui TRACE",
             "serve TRACE",
+            "record --for disk,wait --time 5s -o OUT -- make -j4 --help",
             "flame --of off-cpu -o OUT TRACE",
             "sql TRACE -c QUERY --help",
             "run -m textDump -t TRACE",

@@ -18,7 +18,8 @@ use std::process::ExitCode;
 use cli::{Cli, Command, documented};
 use lttv::commands::{
     calls, chart, compare, completions, convert, counters, critical_path, disk, dump, history,
-    info, irq, latency, man, run, serve, spans, sql, state, stats, sync, usage, wait, why,
+    info, irq, latency, man, nearby, record, run, serve, spans, sql, state, stats, sync, usage,
+    wait, why,
 };
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, Settings, SettingsError};
@@ -32,7 +33,10 @@ fn main() -> ExitCode {
             wrong => Usage::new(wrong).into(),
         })?;
         settings::install(settings);
-        dispatch(&cli.command, report)
+        match &cli.command {
+            Some(command) => dispatch(command, report),
+            None => nearby::run(report).map(|()| None),
+        }
     })
 }
 
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
 fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     match command {
         Command::Tui(args) => return program::run(args, report),
+        Command::Record(args) => return record::run(args, report),
         Command::Dump(args) => dump::run(args, report),
         Command::Info(args) => info::run(args, report),
         Command::Stats(args) => stats::run(args, report),

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use lttv_common::archives;
 use lttv_common::bundled::bundled_trace;
 use lttv_common::cache::CacheArgs;
 use lttv_common::clocks::Corrections;
@@ -110,6 +111,7 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     if traces.is_empty() && args.root.is_empty() {
         traces.push(bundled_trace()?);
     }
+    let traces = archives::all_unpacked(traces)?;
     let roots = Roots::new(traces.iter().chain(&args.root).cloned());
     let roots = roots.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
     let cache = args.cache.cache(args.cache_limit);

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use lttv_common::archives;
 use lttv_common::bundled::bundled_trace;
 use lttv_common::cache::CacheArgs;
 use lttv_common::cancel;
@@ -143,6 +144,7 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     if traces.is_empty() {
         traces.push(bundled_trace()?);
     }
+    let traces = archives::all_unpacked(traces)?;
     let opened = match args.recording(&traces)? {
         Some(recording) => follow(&traces, recording)?,
         None => {

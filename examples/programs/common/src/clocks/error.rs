@@ -1,6 +1,7 @@
 //! Errors from correcting clocks.
 
 use super::file::TransformFileError;
+use crate::open_error::OpenError;
 use crate::report::{Interrupted, Usage};
 
 /// An error from correcting clocks.
@@ -21,6 +22,9 @@ pub enum CorrectionError {
         /// The names of the hosts of the traces.
         names: String,
     },
+    /// No trace can be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
     /// A trace cannot be read with other times.
     #[error("clocks cannot be corrected")]
     Read(#[from] ltt_read::Error),

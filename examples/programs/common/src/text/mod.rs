@@ -5,6 +5,7 @@ pub mod clock_text;
 pub mod number;
 pub mod output;
 pub mod palette;
+pub mod quoted;
 mod sink;
 mod without_middle;
 

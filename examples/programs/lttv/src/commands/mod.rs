@@ -20,6 +20,8 @@ pub mod info;
 pub mod irq;
 pub mod latency;
 pub mod man;
+pub mod nearby;
+pub mod record;
 pub mod run;
 pub mod selection;
 pub mod serve;

@@ -223,7 +223,7 @@ fn needed_events_are_those_of_the_commands() {
         cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     };
     let names = |needs: Vec<&Need>| -> BTreeSet<String> {
-        needs.iter().flat_map(|need| split(need.events)).collect()
+        needs.iter().flat_map(|need| need.names()).map(str::to_owned).collect()
     };
     let none = RecordedEvents::default();
     for of in &USES {
@@ -231,12 +231,6 @@ fn needed_events_are_those_of_the_commands() {
         assert_eq!(code(needs), names(of.missing(&none)), "{}", of.command);
         assert_eq!(code(improves), names(of.useful(&none)), "{}", of.command);
     }
-}
-
-/// Returns the names of events in a text of a need.
-fn split(events: &str) -> Vec<String> {
-    let words = events.split([' ', ',', '(', ')']);
-    words.filter(|word| word.contains(['_', ':'])).map(str::to_owned).collect()
 }
 
 /// Each filter of the cookbook finds events in a bundled trace.

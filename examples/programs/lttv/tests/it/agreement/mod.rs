@@ -28,6 +28,7 @@ const OTHER_COMMANDS: &[(&str, &str)] = &[
         "numbers in events, which `counters.rs` compares with those of `dump` and `usage`",
     ),
     ("flame", "`chart flame` by a shorter name"),
+    ("record", "writes recordings, which its package compares"),
     ("sql", "a program of its own, whose tests compare its tables"),
     ("compare", "differences of the tables of `stats` and `wait`"),
     ("sync", "clocks"),
