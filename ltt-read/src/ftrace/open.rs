@@ -127,7 +127,11 @@ pub(crate) fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, 
         };
         opened.push(assembly.trace(&recording, &events, &main, warnings)?);
     }
-    let with_texts = |trace: Trace| trace.with_texts(kernel_symbols.clone(), thread_names.clone());
+    let mappings: Arc<[_]> = std::mem::take(&mut recording.options.process_mappings).into();
+    let with_texts = |trace: Trace| {
+        let trace = trace.with_texts(kernel_symbols.clone(), thread_names.clone());
+        trace.with_process_mappings(mappings.clone())
+    };
     Ok(opened.into_iter().map(with_texts).collect())
 }
 

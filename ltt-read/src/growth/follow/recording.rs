@@ -27,6 +27,8 @@ pub(super) struct FollowedRecording {
     arriving: Arriving,
     /// The trace; `None` while its descriptions are not known.
     pub(super) growing: Option<GrowingTrace>,
+    /// The time before which no records follow.
+    limit: Timestamp,
     source: Source,
     /// `true` if the last read reached the end of what is there.
     is_read: bool,
@@ -53,7 +55,8 @@ impl FollowedRecording {
     fn new(path: &Path, source: Source) -> Self {
         let arriving = Arriving::new(path);
         let (path, growing) = (path.to_owned(), None);
-        FollowedRecording { path, arriving, growing, source, is_read: false }
+        let limit = Timestamp::MIN;
+        FollowedRecording { path, arriving, growing, limit, source, is_read: false }
     }
 
     /// Reads the records that have become whole. Returns `true` if there are some.
@@ -94,7 +97,10 @@ impl FollowedRecording {
             let Some(growing) = &mut self.growing else { continue };
             match found {
                 Found::Start(..) => {}
-                Found::Tracefile(tracefile) => _ = growing.add_tracefile_of(*tracefile),
+                Found::Tracefile(tracefile) => {
+                    let tracefile = growing.add_tracefile_of(*tracefile);
+                    growing.silent_until(tracefile, self.limit);
+                }
                 Found::Part(FoundPart { tracefile, bytes, begin, kind }) => {
                     let file = self.path.as_path().into();
                     let packets = Packets { file, bytes, begin, kind };
@@ -102,6 +108,7 @@ impl FollowedRecording {
                 }
                 Found::SilentUntil(cycles) => {
                     if let Some(time) = growing.time_of(0, cycles) {
+                        self.limit = self.limit.max(time);
                         silent_until(growing, time);
                     }
                 }
@@ -122,6 +129,7 @@ impl FollowedRecording {
         let is_final = |cycles| growing.time_of(0, cycles).is_none_or(|at| at <= time);
         self.arriving.deliver(is_final);
         self.take_found();
+        self.limit = self.limit.max(time);
         self.growing.iter_mut().for_each(|growing| silent_until(growing, time));
     }
 
