@@ -126,7 +126,6 @@ fn statistics(trace: &Arc<Trace>) -> BTreeMap<i32, u64> {
     let of = &statistics.traces()[0];
     let mut times = BTreeMap::new();
     for sum in of.processes() {
-        let facts = of.process_facts().iter().find(|facts| facts.serial == sum.process);
         let facts = of.process_facts().get(sum.process.index());
         if let Some(tid) = facts.and_then(|facts| facts.tid) {
             *times.entry(tid).or_insert(0) += sum.cpu_time;
