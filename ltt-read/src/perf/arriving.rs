@@ -43,7 +43,7 @@ pub(crate) struct Arriving {
     is_complete: bool,
 }
 
-/// What becomes known of a recording, in order.
+/// A part of a recording that has become known; parts are in order.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// The descriptions of what follows, with warnings.

@@ -169,6 +169,8 @@ fn streams_that_fail_have_ended() {
     sender.send(Err(io::Error::other("gone"))).expect("a receiver");
     let error = follower.poll(Instant::now()).expect_err("an error");
     assert!(matches!(&error, Error::Io { path, .. } if path == Path::new("-")), "{error}");
+    _ = follower.poll(Instant::now());
+    assert!(follower.has_ended() && follower.traces().is_empty());
 }
 
 /// A file is followed until perf writes its size to the header.

@@ -179,7 +179,6 @@ impl Follower {
         self.starting.is_empty()
             && self.paths.iter().all(is_known)
             && self.traces.iter().all(Followed::has_ended)
-            && !(self.paths.is_empty() && self.traces.is_empty())
     }
 
     /// Reads what was written since the last call, up to 4 MiB of each file. Returns `true` if
