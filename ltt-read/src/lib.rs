@@ -299,5 +299,6 @@ pub use packet::Packet;
 pub use report::{DecodeError, Error, LayoutError, Notice, NoticeKind, Place};
 #[cfg(feature = "reader")]
 pub use trace::{
-    BuildId, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber, UserProcess,
+    BuildId, ProcessMapping, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber,
+    UserProcess,
 };

@@ -10,7 +10,7 @@ use ltt_read::{Error, Follower, Merge};
 use crate::context::{GrowthError, TracesetContext};
 use crate::traceset::Traceset;
 
-/// Traces that are being recorded: directories that grow, or a live session (feature `live`). It owns the
+/// Traces that are being recorded: directories or recordings of perf that grow, or a live session (feature `live`). It owns the
 /// growing traceset, and hands what is new to a context, a scheduler, or any other type that can
 /// [`Grow`].
 ///
@@ -136,7 +136,8 @@ impl Grow for Merge {
 
 impl Recording {
     /// Follows all traces that are or will be at or below some directories: see [`Follower`], which
-    /// can also be converted to a recording. It ends by [`complete`](Self::complete).
+    /// can also be converted to a recording. It ends by [`complete`](Self::complete), and at the
+    /// [end of recordings of perf](Follower::has_ended).
     pub fn follow<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Recording {
         Follower::new(paths).into()
     }
@@ -197,10 +198,13 @@ impl Recording {
             return Ok(RecordingState::Ended);
         }
         let state = match &mut self.source {
-            Source::Follower(follower) => match follower.poll(Instant::now())? {
-                true => RecordingState::Busy,
-                false => RecordingState::Idle,
-            },
+            Source::Follower(follower) => {
+                match (follower.poll(Instant::now())?, follower.has_ended()) {
+                    (_, true) => RecordingState::Ended,
+                    (true, false) => RecordingState::Busy,
+                    (false, false) => RecordingState::Idle,
+                }
+            }
             #[cfg(feature = "live")]
             Source::Live(reader) => match reader.poll(limit)? {
                 LiveState::Idle => RecordingState::Idle,

@@ -24,6 +24,9 @@
 //! * **Fields outside of their record**, which only damage causes, are empty.
 //! * **Compressed recordings** (version 7) are decompressed in parts while they are read, with the
 //!   feature `compression`.
+//! * **Files grow** only at the end of recording, when trace-cmd writes them. Until then it keeps the pages of each CPU in
+//!   a file of its own, `trace.dat.cpu3`, whose events nothing describes. A [`Follower`](crate::Follower) reads the recording
+//!   when it is complete.
 //! * **Files that were cut** are read up to the cut. If the description of the buffers at the end of
 //!   version 7 is lost, pages are found by their form; a [warning](crate::Trace::warnings) says so,
 //!   and the numbers of CPUs are guesses.
@@ -44,4 +47,4 @@ mod recover;
 mod sections;
 
 pub use open::from_memory;
-pub(crate) use open::{assemble, is_recording, open, recording_in};
+pub(crate) use open::{assemble, is_complete, is_recording, open, recording_in};

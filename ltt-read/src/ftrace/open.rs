@@ -49,6 +49,15 @@ pub(crate) fn is_recording(path: &Path) -> bool {
         && start == MAGIC
 }
 
+/// Returns `true` if a file is a recording that is complete. trace-cmd writes it when recording ends; while it does,
+/// parts are missing.
+pub(crate) fn is_complete(path: &Path) -> bool {
+    let Ok(source) = FileBytes::open(path, Access::default()) else { return false };
+    let len = source.bytes().len() as u64;
+    let recording = Recording::read(source.bytes());
+    recording.is_some_and(|recording| recording.is_ok_and(|recording| recording.is_complete(len)))
+}
+
 /// Opens the traces in a file, one for each buffer: first the main one, then the others in the order
 /// of the file. There are none if the file is open already.
 pub(crate) fn open(
@@ -118,7 +127,11 @@ pub(crate) fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, 
         };
         opened.push(assembly.trace(&recording, &events, &main, warnings)?);
     }
-    let with_texts = |trace: Trace| trace.with_texts(kernel_symbols.clone(), thread_names.clone());
+    let mappings: Arc<[_]> = std::mem::take(&mut recording.options.process_mappings).into();
+    let with_texts = |trace: Trace| {
+        let trace = trace.with_texts(kernel_symbols.clone(), thread_names.clone());
+        trace.with_process_mappings(mappings.clone())
+    };
     Ok(opened.into_iter().map(with_texts).collect())
 }
 

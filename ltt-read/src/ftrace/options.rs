@@ -2,6 +2,7 @@
 
 use crate::layout::record::Scale;
 use crate::schema::ByteOrder;
+use crate::trace::ProcessMapping;
 use crate::tracepoint::input::{Fault, Input};
 
 /// The numbers of options that are read.
@@ -14,6 +15,7 @@ pub(super) mod id {
     pub(crate) const OFFSET: u16 = 7;
     pub(crate) const CPU_COUNT: u16 = 8;
     pub(crate) const VERSION: u16 = 9;
+    pub(crate) const PROCESS_MAPPINGS: u16 = 10;
     pub(crate) const TRACE_ID: u16 = 11;
     pub(crate) const TSC_TO_NS: u16 = 14;
     pub(crate) const HEADER_INFO: u16 = 16;
@@ -36,7 +38,12 @@ pub(super) struct Options {
     pub(super) trace_id: Option<u64>,
     pub(super) cpus: Option<u32>,
     pub(super) scale: Option<Scale>,
+    /// The files in the memory of processes.
+    pub(super) process_mappings: Vec<ProcessMapping>,
 }
+
+/// The greatest number of files in the memory of processes.
+const MAX_MAPPINGS: usize = 1 << 16;
 
 impl Options {
     /// Notes an option.
@@ -64,6 +71,10 @@ impl Options {
             }
             id::UNAME => self.uname = Some(text(payload)),
             id::VERSION => self.version = Some(text(payload)),
+            id::PROCESS_MAPPINGS => {
+                let room = MAX_MAPPINGS.saturating_sub(self.process_mappings.len());
+                self.process_mappings.extend(mappings(payload).take(room));
+            }
             id::TRACE_ID => self.trace_id = Some(input.u64()?),
             id::CPU_COUNT => self.cpus = Some(input.u32()?),
             id::TSC_TO_NS => {
@@ -75,6 +86,28 @@ impl Options {
         Ok(())
     }
 }
+
+/// Reads the files in the memory of processes: for each process a line of its id, the number of files and its name,
+/// then lines of the first address, that after the last one, and the path. Other lines are left out.
+fn mappings(payload: &[u8]) -> impl Iterator<Item = ProcessMapping> {
+    let mut process = None;
+    payload.split(|byte| matches!(byte, b'\n' | 0)).filter_map(move |line| {
+        let line = String::from_utf8_lossy(line.get(..MAX_LINE).unwrap_or(line));
+        let (first, rest) = line.split_once(' ')?;
+        let (second, third) = rest.split_once(' ')?;
+        // The name of a process is no path, and its id is decimal.
+        if !third.starts_with(['/', '[']) {
+            process = Some(first.parse().ok()?);
+            return None;
+        }
+        let (start, end) =
+            (u64::from_str_radix(first, 16).ok()?, u64::from_str_radix(second, 16).ok()?);
+        Some(ProcessMapping { process: process?, start, end, path: third.into() })
+    })
+}
+
+/// The greatest size of a line with a path.
+const MAX_LINE: usize = 4200;
 
 /// The greatest size of a text, of which each buffer has a copy.
 const MAX_TEXT: usize = 1024;
@@ -103,6 +136,25 @@ fn number(payload: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_that_of_the_process_before() {
+        let text = b"12 2 /usr/bin/x y\n12 2 some name\n400000 401000 /usr/bin/x y\nrubbish\n\
+                     7f00 7fff [vdso]\n13 1 other\nzz 1 /x\n10 20 /lib/x.so\n\0";
+        let mut options = Options::default();
+        options.note(id::PROCESS_MAPPINGS, text, ByteOrder::Little).unwrap();
+        let found: Vec<_> = options
+            .process_mappings
+            .iter()
+            .map(|of| (of.process, of.start, of.end, &*of.path))
+            .collect();
+        let expected = [
+            (12, 0x40_0000, 0x40_1000, "/usr/bin/x y"),
+            (12, 0x7f00, 0x7fff, "[vdso]"),
+            (13, 0x10, 0x20, "/lib/x.so"),
+        ];
+        assert_eq!(found, expected);
+    }
 
     #[test]
     fn offsets_add_up() {

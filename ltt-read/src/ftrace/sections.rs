@@ -29,6 +29,8 @@ pub(super) struct Recording {
     /// The place of the names of threads.
     pub(super) thread_names: Option<TextPlace>,
     pub(super) warnings: Vec<String>,
+    /// `true` if the descriptions of buffers at the end of version 7 are not all there.
+    is_cut: bool,
 }
 
 /// The place of a text after its size.
@@ -66,6 +68,12 @@ impl Recording {
     pub(super) fn read(file: &[u8]) -> Option<Result<Recording, Fault>> {
         file.starts_with(MAGIC).then(|| Reading::start(file)?.read())
     }
+
+    /// Returns `true` if a file of some bytes has everything that its descriptions tell.
+    pub(super) fn is_complete(&self, len: u64) -> bool {
+        let mut data = self.buffers.iter().flat_map(|buffer| &buffer.cpus);
+        !self.is_cut && data.all(|data| data.offset.saturating_add(data.size) <= len)
+    }
 }
 
 /// The state while a file is read.
@@ -98,6 +106,7 @@ impl<'a> Reading<'a> {
             kernel_symbols: None,
             thread_names: None,
             warnings: Vec::new(),
+            is_cut: false,
         };
         Ok(Reading { file, input, compression: None, page_size, cpus: 0, recording })
     }
@@ -255,7 +264,12 @@ impl<'a> Reading<'a> {
             };
         }
         let mut lost = Vec::new();
+        self.recording.is_cut = is_broken;
         if is_broken {
+            self.warn(
+                "the last options are not there: the file was cut, or recording has not ended"
+                    .to_owned(),
+            );
             for section in recover::sections(self.file, first_section, self.input.order()) {
                 match section.id {
                     id::DONE if !seen.contains(&section.offset) => {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::growing_schema::{self, Refusal};
 use super::stream::{Packets, Stream};
 use crate::base::time::Timestamp;
-use crate::format::Decoder;
+use crate::format::{Decoder, FileKind};
 use crate::merge::Merge;
-use crate::metadata::{self, Declarations};
+use crate::metadata::{self, Declarations, Diagnostic};
 use crate::report::Error;
 use crate::schema::StreamClassId;
 use crate::trace::{Trace, Tracefile, TracefileIndex};
@@ -73,10 +73,16 @@ impl GrowingTrace {
         let Declarations { schema, warnings, .. } = parse(&path, metadata)?;
         let unsupported = |kind| Error::Unsupported { path: path.clone(), kind };
         let decoder = growing_schema::decoder(schema).map_err(unsupported)?;
+        Ok(GrowingTrace::of_decoder(&path, decoder, warnings))
+    }
+
+    /// Creates a trace without tracefiles of which everything but its packets is known.
+    pub(crate) fn of_decoder(path: &Path, decoder: Decoder, warnings: Vec<Diagnostic>) -> Self {
+        let path = path.to_owned();
         let version = Trace::growing(path.clone(), decoder, warnings);
         let decoder = version.decoder().clone();
         let (streams, version) = (Vec::new(), Arc::new(version));
-        Ok(GrowingTrace { path, decoder, streams, version, has_grown: false })
+        GrowingTrace { path, decoder, streams, version, has_grown: false }
     }
 
     /// Replaces the metadata by a longer one that starts with what was known. Returns `true` if
@@ -108,8 +114,13 @@ impl GrowingTrace {
 
     /// Adds a tracefile without data. `name` is the name of its file, such as `channel0_3`.
     pub fn add_tracefile(&mut self, name: &str) -> TracefileIndex {
+        self.add_tracefile_of(Tracefile::growing(name))
+    }
+
+    /// Adds a tracefile without data.
+    pub(crate) fn add_tracefile_of(&mut self, tracefile: Tracefile) -> TracefileIndex {
         self.has_grown = true;
-        self.streams.push(Stream::new(name));
+        self.streams.push(Stream::new(tracefile));
         TracefileIndex(self.streams.len() - 1)
     }
 
@@ -123,7 +134,8 @@ impl GrowingTrace {
         let stream = &self.streams[tracefile.0];
         let file = self.path.join(stream.tracefile.name()).into();
         let begin = stream.end();
-        self.append_packets(tracefile, Packets { file, bytes: packets, begin });
+        let kind = FileKind::Ctf;
+        self.append_packets(tracefile, Packets { file, bytes: packets, begin, kind });
     }
 
     /// Adds whole packets of a file after all others of a tracefile.

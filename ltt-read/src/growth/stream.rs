@@ -31,12 +31,13 @@ pub(crate) struct Packets {
     pub(crate) file: Arc<Path>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) begin: FilePart,
+    pub(crate) kind: FileKind,
 }
 
 impl Stream {
-    pub(super) fn new(name: &str) -> Stream {
+    pub(super) fn new(tracefile: Tracefile) -> Stream {
         Stream {
-            tracefile: Tracefile::growing(name),
+            tracefile: Tracefile { growth: Some(Growth::NEW), ..tracefile },
             growth: Growth::NEW,
             latest: Timestamp::MIN,
             clock: 0,
@@ -52,7 +53,7 @@ impl Stream {
 
     /// Adds packets after all others.
     pub(super) fn append(&mut self, decoder: &Decoder, packets: Packets) {
-        let Packets { file, bytes, begin } = packets;
+        let Packets { file, bytes, begin, kind } = packets;
         if bytes.is_empty() || self.growth.is_complete {
             return;
         }
@@ -67,7 +68,7 @@ impl Stream {
             packed: None,
             may_have_index: false,
             first_begin: None,
-            kind: FileKind::Ctf,
+            kind,
             begin,
             before: Before::NOTHING,
         });

@@ -29,11 +29,15 @@ pub(super) struct Parameters {
     pub(super) runs: Box<[Box<[Run]>]>,
 }
 
-/// The properties of a tracefile.
+/// The way in which a file has runs of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileKind {
-    /// The number of the tracefile.
-    pub(crate) tracefile: u32,
+pub(crate) enum FileKind {
+    /// The runs of the tracefile with a number are known.
+    Indexed(u32),
+    /// The file is one run: a part of a recording that is being written.
+    OneRun,
+    /// The file stands for the damage after all records of such a recording.
+    Damage(DecodeError),
 }
 
 impl Decoder {
@@ -57,15 +61,22 @@ impl Decoder {
     ) -> Result<Packet, PacketError> {
         let error = |kind| PacketError { kind, bit: 0, size: None };
         let missing = DecodeError::TruncatedPacket { missing: 0 };
-        let runs = self.0.runs.get(kind.tracefile as usize).map_or(&[][..], |runs| runs);
-        let found = runs.binary_search_by_key(&offset, |run| run.offset);
-        // Damage follows a run of its offset only if that is empty.
-        let at = found.map_err(|_| error(missing))?;
-        let run = runs.get(at).ok_or_else(|| error(missing))?;
+        let (run, next) = match kind {
+            FileKind::OneRun if offset == 0 => (self.0.records.one_run(file).map_err(error)?, None),
+            FileKind::OneRun => return Err(error(missing)),
+            FileKind::Damage(damage) => return Err(error(damage)),
+            FileKind::Indexed(tracefile) => {
+                let runs = self.0.runs.get(tracefile as usize).map_or(&[][..], |runs| runs);
+                let found = runs.binary_search_by_key(&offset, |run| run.offset);
+                // Damage follows a run of its offset only if that is empty.
+                let at = found.map_err(|_| error(missing))?;
+                (*runs.get(at).ok_or_else(|| error(missing))?, runs.get(at + 1))
+            }
+        };
         if let Some(damage) = run.damage {
             return Err(error(damage));
         }
-        let end = runs.get(at + 1).map_or(run.offset + run.size, |next| next.offset);
+        let end = next.map_or(run.offset + run.size, |next| next.offset);
         let available = (file.len() as u64).saturating_sub(offset);
         let size = end - run.offset;
         let converter = tables.streams.first().and_then(|table| table.clock.as_ref());
@@ -74,7 +85,7 @@ impl Decoder {
             Some(cycles) => {
                 let start = converter.and_then(|converter| converter.timestamp(cycles));
                 Some(start.ok_or_else(|| PacketError {
-                    size: Some(size).filter(|_| runs.get(at + 1).is_some()),
+                    size: Some(size).filter(|_| next.is_some()),
                     ..error(DecodeError::TimeOverflow { cycles })
                 })?)
             }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::attributes::Attribute;
 use super::features::Features;
-use crate::report::DecodeError;
 use crate::schema::ByteOrder;
 use crate::tracepoint::input::{Fault, Input};
 
@@ -32,6 +31,28 @@ const MAX_WARNINGS: usize = 1024;
 /// The number of the feature that says that records are compressed.
 const COMPRESSED: u64 = 27;
 
+/// Returns the end of the records in a file that is no pipe; `None` if it does not say so yet, as long as it is being
+/// written.
+pub(crate) fn end_of_records(file: &[u8]) -> Option<u64> {
+    let (begin, size) = data_section(file).filter(|(_, size)| *size > 0)?;
+    Some(begin.saturating_add(size))
+}
+
+/// Returns the offset and the size of the records by the header of a file that is no pipe.
+fn data_section(file: &[u8]) -> Option<(u64, u64)> {
+    let order = match file.first_chunk()? {
+        magic if magic == MAGIC[0] => ByteOrder::Little,
+        magic if magic == MAGIC[1] => ByteOrder::Big,
+        _ => return None,
+    };
+    let mut input = Input::at(file, 8, order, "file header");
+    let header_size = input.u64().ok()?;
+    // The attributes are in between.
+    input.take(24).ok()?;
+    let section = (input.u64().ok()?, input.u64().ok()?);
+    (header_size != PIPE_HEADER).then_some(section)
+}
+
 /// The facts in a file apart from its records, and the place of these.
 #[derive(Debug)]
 pub(super) struct Recording {
@@ -43,10 +64,6 @@ pub(super) struct Recording {
     pub(super) records: Range<u64>,
     /// `true` if the records are those of a pipe, or said to be compressed.
     pub(super) is_packed: bool,
-    /// The records of a pipe or of a file with compressed records.
-    pub(super) unpacked: Option<Vec<u8>>,
-    /// The damage that follows the unpacked records.
-    pub(super) damage: Option<DecodeError>,
     ids: usize,
 }
 
@@ -69,8 +86,6 @@ impl Recording {
             warnings: Vec::new(),
             records: 0..0,
             is_packed: false,
-            unpacked: None,
-            damage: None,
             ids: 0,
         };
         Some(recording.read_header(file))
@@ -88,10 +103,9 @@ impl Recording {
         Ok(self)
     }
 
-    /// Returns the part of the file with the records.
-    pub(super) fn records_of<'a>(&self, file: &'a [u8]) -> &'a [u8] {
-        let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file.len());
-        file.get(at(self.records.start)..at(self.records.end)).unwrap_or(&[])
+    /// Returns the offset of the records in a file that is no pipe; `None` if the header is not there.
+    pub(super) fn begin_of_records(file: &[u8]) -> Option<u64> {
+        Some(data_section(file)?.0)
     }
 
     /// Reads the header of a file that is no pipe. Returns `true` if it has compressed records.
@@ -106,7 +120,8 @@ impl Recording {
             bits.extend((0..64).filter(|bit| flags >> bit & 1 != 0).map(|bit| 64 * word + bit));
         }
         if size == 0 {
-            self.warn("recording was not ended: there are no descriptions of events".to_owned());
+            self.warn("recording has not ended: there are no descriptions of events, which perf writes at the \
+                 end of a file, but at the start of a pipe (`-o -`)".to_owned());
             size = (file.len() as u64).saturating_sub(data);
             bits.clear();
         }
@@ -131,6 +146,14 @@ impl Recording {
             self.keep(result);
         }
         Ok(bits.contains(&COMPRESSED))
+    }
+
+    /// Returns a fault if there are no attributes, without which no record can be read.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        match self.attributes.is_empty() {
+            true => Err(Input::at(&[], 0, self.order, "attributes").fault("there are none")),
+            false => Ok(()),
+        }
     }
 
     /// Adds an attribute with its ids.

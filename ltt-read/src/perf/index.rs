@@ -6,7 +6,9 @@
 use hashbrown::HashMap;
 
 use super::attributes::{Attribute, HEADER, sample};
-use super::kinds::{AUXTRACE, FIRST_OF_PERF, HAS_BUILD_ID, LOST, MMAP2, SAMPLE, TRACING_DATA};
+use super::kinds::{
+    AUXTRACE, FIRST_OF_PERF, HAS_BUILD_ID, LAST_KNOWN, LOST, MMAP2, SAMPLE, TRACING_DATA,
+};
 use crate::report::DecodeError;
 use crate::schema::ByteOrder;
 
@@ -27,7 +29,75 @@ pub(super) struct Sequence {
     /// The number of the sequence among those of its source, from 0.
     pub(super) number: u32,
     pub(super) runs: Vec<Run>,
-    last: u64,
+}
+
+impl Source {
+    /// Returns the name of the tracefile of the sequence with a number.
+    pub(super) fn name(self, number: u32) -> String {
+        let name = match self {
+            Source::Cpu(cpu) => format!("cpu{cpu}"),
+            Source::Task => "task".to_owned(),
+            Source::Untimed => "untimed".to_owned(),
+        };
+        match number {
+            0 => name,
+            number => format!("{name}-{}", number + 1),
+        }
+    }
+
+    /// Returns the CPU of the records, if they have one.
+    pub(super) fn cpu(self) -> Option<u32> {
+        match self {
+            Source::Cpu(cpu) => Some(cpu),
+            Source::Task | Source::Untimed => None,
+        }
+    }
+}
+
+/// The numbers of the sequences in which the records of each source are in order of time.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    /// The sequences of each source.
+    of_source: HashMap<Source, Vec<u32>>,
+    /// The time of the last record of each sequence.
+    last: Vec<u64>,
+    /// `true` if there are more CPUs or places without order than sequences.
+    pub(super) is_crowded: bool,
+}
+
+impl Order {
+    /// Returns the number of the sequence with the latest record, and its time.
+    pub(super) fn latest(&self) -> Option<(usize, u64)> {
+        self.last.iter().copied().enumerate().max_by_key(|(_, time)| *time)
+    }
+
+    /// Returns the first sequence of a source whose records are not later than a time, and notes the time. The
+    /// result is `Ok` for a sequence that is known, `Err` with its number among those of its source for a new one,
+    /// whose number among all is that of all before it.
+    #[inline]
+    pub(super) fn sequence(&mut self, source: Source, time: Option<u64>) -> Result<usize, u32> {
+        let known = self.of_source.entry(source).or_default();
+        let last = &mut self.last;
+        let is_before = |at: &&u32| {
+            last.get(**at as usize).is_some_and(|last| *last <= time.unwrap_or(u64::MAX))
+        };
+        let is_full = last.len() >= MAX_SEQUENCES || known.len() >= MAX_OF_SOURCE;
+        let found = known.iter().find(is_before).copied();
+        let found = found.or_else(|| {
+            self.is_crowded |= is_full;
+            is_full.then(|| known.last().copied().unwrap_or(0))
+        });
+        if let Some(at) = found {
+            if let Some(last) = last.get_mut(at as usize) {
+                *last = time.unwrap_or(0);
+            }
+            return Ok(at as usize);
+        }
+        let number = known.len() as u32;
+        known.push(last.len() as u32);
+        last.push(time.unwrap_or(0));
+        Err(number)
+    }
 }
 
 /// The source of records.
@@ -62,7 +132,7 @@ const MAX_SEQUENCES: usize = 1 << 12;
 const MAX_OF_SOURCE: usize = 512;
 
 /// The greatest size of a run in bytes, unless it is one record.
-const MAX_RUN: u64 = 1 << 16;
+pub(super) const MAX_RUN: u64 = 1 << 16;
 
 /// The header of a record.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +140,16 @@ pub(super) struct RecordHeader {
     pub(super) kind: u32,
     pub(super) misc: u16,
     pub(super) size: u64,
+}
+
+/// The place of a record in the order of all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecordPlace {
+    pub(super) source: Source,
+    /// The time; `None` if the record has none.
+    pub(super) time: Option<u64>,
+    /// The number of events that were lost before, if it is a record of that.
+    pub(super) lost: Option<u64>,
 }
 
 /// The way to read records: their attributes and times.
@@ -186,6 +266,38 @@ impl Records {
         cpu().map_or(Source::Task, Source::Cpu)
     }
 
+    /// Returns the place of a record in the order of all.
+    #[inline]
+    pub(super) fn place(&self, record: &[u8], kind: u32) -> RecordPlace {
+        let attribute = self.attribute(record, kind);
+        let lost = match kind {
+            LOST => self.number(record, HEADER as usize + 8),
+            _ => None,
+        };
+        let time = self.time(record, kind, attribute);
+        let source = match time {
+            Some(_) => self.source(record, kind, attribute),
+            None => Source::Untimed,
+        };
+        RecordPlace { source, time, lost }
+    }
+
+    /// Returns the run that a whole file is.
+    pub(super) fn one_run(&self, file: &[u8]) -> Result<Run, DecodeError> {
+        let size = file.len() as u64;
+        let missing = u64::from(HEADER).saturating_sub(size);
+        let header = self.header(file, 0).ok_or(match missing {
+            0 => DecodeError::NotARecord,
+            _ => DecodeError::TruncatedPacket { missing },
+        })?;
+        let record = file.get(..header.size as usize).ok_or({
+            let missing = header.size.saturating_sub(size);
+            DecodeError::TruncatedPacket { missing }
+        })?;
+        let RecordPlace { time, lost, .. } = self.place(record, header.kind);
+        Ok(Run { offset: 0, size, start: time, lost, damage: None })
+    }
+
     /// Creates the index of records, of which `missing` bytes are known to be missing at the end.
     pub(super) fn index(&self, data: &[u8], missing: u64, damage: Option<DecodeError>) -> Index {
         let mut building = Building::default();
@@ -220,11 +332,6 @@ impl Records {
                 building.last = None;
                 continue;
             }
-            let attribute = self.attribute(record, kind);
-            let lost = match kind {
-                LOST => self.number(record, HEADER as usize + 8),
-                _ => None,
-            };
             if kind != SAMPLE {
                 let form = if kind == MMAP2 { misc & HAS_BUILD_ID } else { 0 };
                 let kind = (kind, form);
@@ -232,33 +339,25 @@ impl Records {
                     building.index.kinds.push(kind);
                 }
             }
-            match self.time(record, kind, attribute) {
-                Some(time) => {
-                    let source = self.source(record, kind, attribute);
-                    building.add(source, Some(time), at, size, lost);
-                }
-                None => building.add(Source::Untimed, None, at, size, lost),
-            }
+            let RecordPlace { source, time, lost } = self.place(record, kind);
+            building.add(source, time, at, size, lost);
             at = end;
         };
         if let Some(damage) = damage {
             building.add_damage(at.min(len), damage);
         }
         let mut index = building.index;
+        index.is_crowded = building.order.is_crowded;
         index.sequences.sort_by_key(|sequence| (sequence.source, sequence.number));
         index
     }
 }
 
-/// The greatest kind of records of the kernel that is known.
-const LAST_KNOWN: u32 = 22;
-
 /// The state while records are indexed.
 #[derive(Debug, Default)]
 struct Building {
     index: Index,
-    /// The sequences of each source.
-    of_source: HashMap<Source, Vec<usize>>,
+    order: Order,
     /// The sequence of the record before.
     last: Option<usize>,
 }
@@ -276,7 +375,6 @@ impl Building {
         let follows = self.last == Some(at);
         self.last = Some(at);
         let Some(sequence) = self.index.sequences.get_mut(at) else { return };
-        sequence.last = time.unwrap_or(0);
         match sequence.runs.last_mut() {
             Some(run) if follows && lost.is_none() && run.size + size <= MAX_RUN => {
                 run.size += size
@@ -287,32 +385,21 @@ impl Building {
 
     /// Adds damage after all records, in the sequence of the last one.
     fn add_damage(&mut self, offset: u64, damage: DecodeError) {
-        let latest = |(_, sequence): &(usize, &Sequence)| sequence.last;
-        let at = self.index.sequences.iter().enumerate().max_by_key(latest).map(|(at, _)| at);
-        let at = at.unwrap_or_else(|| self.sequence(Source::Untimed, None));
+        let latest = self.order.latest();
+        let (at, last) = latest.unwrap_or_else(|| (self.sequence(Source::Untimed, None), 0));
         let Some(sequence) = self.index.sequences.get_mut(at) else { return };
-        let start = Some(sequence.last).filter(|_| sequence.source != Source::Untimed);
+        let start = Some(last).filter(|_| sequence.source != Source::Untimed);
         let damage = Some(damage);
         sequence.runs.push(Run { offset, size: 0, start, lost: None, damage });
     }
 
-    /// Returns the number of the first sequence of a source whose records are not later than a time.
+    /// Returns the number of the sequence for a record of a source.
+    #[inline]
     fn sequence(&mut self, source: Source, time: Option<u64>) -> usize {
-        let known = self.of_source.entry(source).or_default();
         let sequences = &mut self.index.sequences;
-        let is_before = |at: &&usize| {
-            sequences.get(**at).is_some_and(|sequence| sequence.last <= time.unwrap_or(u64::MAX))
-        };
-        if let Some(at) = known.iter().find(is_before) {
-            return *at;
-        }
-        if sequences.len() >= MAX_SEQUENCES || known.len() >= MAX_OF_SOURCE {
-            self.index.is_crowded = true;
-            return known.last().copied().unwrap_or(sequences.len() - 1);
-        }
-        let number = known.len() as u32;
-        known.push(sequences.len());
-        sequences.push(Sequence { source, number, runs: Vec::new(), last: 0 });
-        sequences.len() - 1
+        self.order.sequence(source, time).unwrap_or_else(|number| {
+            sequences.push(Sequence { source, number, runs: Vec::new() });
+            sequences.len() - 1
+        })
     }
 }

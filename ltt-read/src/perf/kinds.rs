@@ -8,6 +8,7 @@ pub(super) const MMAP2: u32 = 10;
 pub(super) const FIRST_OF_PERF: u32 = 64;
 pub(super) const ATTRIBUTE: u32 = 64;
 pub(super) const TRACING_DATA: u32 = 66;
+pub(super) const FINISHED_ROUND: u32 = 68;
 pub(super) const AUXTRACE: u32 = 71;
 pub(super) const FEATURE: u32 = 80;
 pub(super) const COMPRESSED: u32 = 81;
@@ -15,6 +16,15 @@ pub(super) const COMPRESSED2: u32 = 83;
 
 /// The bit in the header of an `MMAP2` record that has a build id in place of an inode.
 pub(super) const HAS_BUILD_ID: u16 = 1 << 14;
+
+/// The greatest kind of records of the kernel that is known.
+pub(super) const LAST_KNOWN: u32 = 22;
+
+/// Returns all known kinds of records that are no samples, with the bit of the header that changes their fields.
+pub(super) fn all_kinds() -> Vec<(u32, u16)> {
+    let plain = (1..=LAST_KNOWN).filter(|kind| *kind != SAMPLE).map(|kind| (kind, 0));
+    plain.chain([(MMAP2, HAS_BUILD_ID)]).collect()
+}
 
 /// A field of a record.
 #[derive(Debug, Clone, Copy)]

@@ -25,15 +25,17 @@
 //! * **Parts of samples that are not interpreted** are bytes: the branch stack, the user stack and AUX data.
 //! * **Pipes and compressed recordings** (`-z`) are read as a whole when they are opened. The offsets in
 //!   errors are then those of the decompressed records.
-//! * **Directories** (`--threads`) are not supported.
+//! * **Directories** (`--threads`) are one trace: the events of all of their files.
 //!
 //! [`Format::Perf`]: crate::schema::Format::Perf
 //! [`NoticeKind::DiscardedEvents`]: crate::NoticeKind::DiscardedEvents
 //! [`Schema::format`]: crate::schema::Schema::format
 
+pub(crate) mod arriving;
 mod attributes;
 pub(crate) mod decode;
 mod features;
+mod frames;
 mod header;
 mod index;
 mod kinds;
@@ -41,5 +43,6 @@ mod open;
 mod samples;
 mod unpack;
 
+pub(crate) use header::end_of_records;
 pub use open::from_memory;
-pub(crate) use open::{assemble, is_recording, open, recording_in};
+pub(crate) use open::{assemble, is_of_threads, is_recording, open, recording_in};

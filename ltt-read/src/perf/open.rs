@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +13,7 @@ use super::decode::{Decoder, FileKind, Parameters};
 use super::header::{MAGIC, OLD_MAGIC, Recording};
 use super::index::{Records, Run, Sequence, Source};
 use super::samples::{PlacedType, record_type, sample_type};
-use super::unpack;
+use super::unpack::{Unpacked, unpack};
 use crate::base::source::{Access, FileBytes, SharedBytes};
 use crate::base::time::NS_PER_S;
 use crate::files::findings::Findings;
@@ -21,7 +22,7 @@ use crate::format;
 use crate::layout::record::RecordLayouts;
 use crate::metadata::{Diagnostic, Span};
 use crate::packet::Instance;
-use crate::report::Error;
+use crate::report::{DecodeError, Error};
 use crate::schema::{
     self, ClockClass, ClockOrigin, EnvValue, EventTypeId, Schema, StreamClass, StreamClassId,
 };
@@ -55,21 +56,41 @@ pub(crate) fn recording_in(dir: &Path) -> Option<PathBuf> {
     paths.into_iter().find(|path| is_recording(path))
 }
 
-/// Opens the trace in a file; `None` if the file is open already.
+/// Opens the trace in a file, or in the directory that has it as its first file; `None` if the file is open
+/// already.
 pub(crate) fn open(
     path: &Path,
     access: Access,
     once: &mut FilesOnce,
     findings: &mut Findings,
 ) -> Result<Option<Trace>, Error> {
-    let is_of_directory = path.with_file_name("data.0").exists()
-        && path.file_name().is_some_and(|name| name == "data");
-    if is_of_directory {
-        let reason = "directories of `perf record --threads` are not supported";
-        return Err(Error::NotATrace { path: path.to_owned(), reason });
-    }
     let Some(source) = once.open(path, access, findings)? else { return Ok(None) };
-    assemble(path, Arc::new(source)).map(Some)
+    let mut parts = Vec::new();
+    for path in paths_of_parts(path) {
+        // A thread that has recorded nothing has an empty file.
+        if let Some(source) = once.open(&path, access, findings)? {
+            parts.push((path, Arc::new(source)));
+        }
+    }
+    assemble_parts(path, Arc::new(source), parts).map(Some)
+}
+
+/// Returns `true` if a file is the first one of a recording of `perf record --threads`.
+pub(crate) fn is_of_threads(first: &Path) -> bool {
+    !paths_of_parts(first).is_empty()
+}
+
+/// Returns the paths of the further files of a recording of `perf record --threads`, in the order of their numbers.
+fn paths_of_parts(first: &Path) -> Vec<PathBuf> {
+    let is_first = first.file_name().is_some_and(|name| name == "data");
+    let entries = first.parent().filter(|_| is_first).map(crate::files::entries::entries);
+    let number = |path: &Path| -> Option<u32> {
+        path.file_name()?.to_str()?.strip_prefix("data.")?.parse().ok()
+    };
+    let paths = entries.and_then(Result::ok).into_iter().flatten().map(|entry| entry.path);
+    let mut parts: Vec<_> = paths.filter_map(|path| Some((number(&path)?, path))).collect();
+    parts.sort();
+    parts.into_iter().map(|(_, path)| path).collect()
 }
 
 /// Opens a recording whose file is in memory. For tests, and for recordings from other sources than the
@@ -85,44 +106,137 @@ pub fn from_memory(file: Vec<u8>) -> Result<Arc<Trace>, Error> {
 
 /// Creates the trace of a file.
 pub(crate) fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Trace, Error> {
-    let wrong = |Fault { section, offset, reason }| Error::Section {
-        path: path.to_owned(),
-        section,
-        offset,
-        reason,
-    };
+    assemble_parts(path, file, Vec::new())
+}
+
+/// A run of records: a part of a file, or unpacked from it.
+struct Part {
+    path: Arc<Path>,
+    source: SharedBytes,
+    /// The offset in the file of the first record; 0 if they were unpacked.
+    begin: u64,
+    /// The number of bytes that are known to be missing at the end.
+    missing: u64,
+    /// The damage that follows the records.
+    damage: Option<DecodeError>,
+}
+
+impl Part {
+    /// Reads the records in a range of a file.
+    fn new(
+        recording: &mut Recording,
+        path: Arc<Path>,
+        file: Arc<FileBytes>,
+        range: &Range<u64>,
+    ) -> Part {
+        if let Some(Unpacked { bytes, damage }) = unpack(recording, file.bytes(), range) {
+            let source = SharedBytes::in_memory(bytes);
+            return Part { path, source, begin: 0, missing: 0, damage };
+        }
+        let len = file.bytes().len() as u64;
+        let (begin, end) = (range.start.min(len), range.end.min(len));
+        let source = SharedBytes::new(file).part(begin..end);
+        Part { path, source, begin, missing: range.end.saturating_sub(len), damage: None }
+    }
+}
+
+/// Creates the trace of a file and of further ones, which have records alone.
+fn assemble_parts(
+    path: &Path,
+    file: Arc<FileBytes>,
+    others: Vec<(PathBuf, Arc<FileBytes>)>,
+) -> Result<Trace, Error> {
+    let wrong = |fault| section_error(path, fault);
     let reason = "it is no recording of perf";
-    let recording = unpack::read(file.bytes());
+    let recording = Recording::read(file.bytes());
     let recording = recording.ok_or(Error::NotATrace { path: path.to_owned(), reason })?;
     let mut recording = recording.map_err(wrong)?;
-    // The records are a part of the file, or in memory.
-    let len = file.bytes().len() as u64;
-    let (source, begin, end) = match recording.unpacked.take() {
-        Some(records) => {
-            let end = records.len() as u64;
-            (SharedBytes::in_memory(records), 0, end)
-        }
-        None => {
-            let records = recording.records.start.min(len)..recording.records.end.min(len);
-            (SharedBytes::new(file), records.start, records.end)
-        }
-    };
-    let missing = match begin == 0 {
-        true => 0,
-        false => recording.records.end.saturating_sub(len),
-    };
-    let records = Records::new(recording.order, &recording.attributes);
-    let data = source.part(begin..end);
-    let index = records.index(data.get(), missing, recording.damage);
-    if index.is_crowded {
-        recording.warn("there are too many CPUs, or records without order".to_owned());
+    let range = recording.records.clone();
+    let mut parts = vec![Part::new(&mut recording, path.into(), file, &range)];
+    for (path, file) in others {
+        let range = 0..file.bytes().len() as u64;
+        parts.push(Part::new(&mut recording, path.into(), file, &range));
     }
+    recording.check().map_err(wrong)?;
+    let records = Records::new(recording.order, &recording.attributes);
+    let mut kinds = Vec::new();
+    let mut sequences = Vec::new();
+    let mut numbers: HashMap<Source, u32> = HashMap::new();
+    for part in &parts {
+        let index = records.index(part.source.get(), part.missing, part.damage);
+        if index.is_crowded {
+            recording.warn("there are too many CPUs, or records without order".to_owned());
+        }
+        kinds.extend(index.kinds);
+        for mut sequence in index.sequences {
+            let next = numbers.entry(sequence.source).or_insert(0);
+            sequence.number = *next;
+            *next += 1;
+            sequences.push((part, sequence));
+        }
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    sequences.sort_by_key(|(_, sequence)| (sequence.source, sequence.number));
+    let mut tracefiles = Vec::new();
+    let mut runs = Vec::new();
+    for ((part, sequence), number) in sequences.iter().zip(0..) {
+        let (first, last) = (sequence.runs.first(), sequence.runs.last());
+        let Some((first, last)) = first.zip(last) else { continue };
+        let start = first.offset;
+        // Damage has no size, but a file has to reach it.
+        let stop = last.offset + last.size.max(u64::from(last.damage.is_some()));
+        let relative = sequence.runs.iter().map(|run| Run { offset: run.offset - start, ..*run });
+        runs.push(relative.collect());
+        let source = part.source.part(start..stop);
+        let missing = (stop - start).saturating_sub(source.get().len() as u64);
+        let file = DataFile {
+            path: part.path.clone(),
+            source,
+            missing,
+            packed: None,
+            may_have_index: false,
+            first_begin: None,
+            kind: format::FileKind::Perf(FileKind::Indexed(number)),
+            begin: FilePart { offset: part.begin + start, packet: 0 },
+            before: Before::NOTHING,
+        };
+        let Sequence { source, number, .. } = *sequence;
+        tracefiles.push(tracefile(source, number, vec![file]));
+    }
+    let decoder = decoder(path, &recording, records, kinds, runs)?;
+    let build_ids = std::mem::take(&mut recording.features.build_ids);
+    let warnings = warnings(&mut recording);
+    let trace = Trace::from_tracefiles(vec![path.to_owned()], decoder, tracefiles, warnings);
+    Ok(trace.with_build_ids(build_ids.into()))
+}
+
+/// Returns the error for a fault in a part of a file.
+pub(super) fn section_error(path: &Path, fault: Fault) -> Error {
+    let Fault { section, offset, reason } = fault;
+    Error::Section { path: path.to_owned(), section, offset, reason }
+}
+
+/// Takes the warnings of a recording.
+pub(super) fn warnings(recording: &mut Recording) -> Vec<Diagnostic> {
+    let warnings = std::mem::take(&mut recording.warnings).into_iter();
+    warnings.map(|text| Diagnostic::warning(Span::default(), text)).collect()
+}
+
+/// Creates the decoder of a recording. `kinds` are those of records that are no samples, with the bit of the header
+/// that changes their fields; `runs` are those of each tracefile.
+pub(super) fn decoder(
+    path: &Path,
+    recording: &Recording,
+    records: Records,
+    kinds: Vec<(u32, u16)>,
+    runs: Vec<Box<[Run]>>,
+) -> Result<format::Decoder, Error> {
     let machine = recording.features.descriptions.as_ref().map(|known| known.machine);
     let machine = machine.unwrap_or(Machine { order: recording.order, long: 8 });
     // The records have the byte order of the file.
     let machine = Machine { order: recording.order, ..machine };
-    let types = event_types(machine, &recording, &index.kinds);
-    let samples = recording.attributes.len() as u32;
+    let types = event_types(machine, recording, &kinds);
     let unknown = EventTypeId(types.len().saturating_sub(1) as u32);
     let (mut event_types, mut places, mut sections) = (Vec::new(), Vec::new(), Vec::new());
     for PlacedType { event_type, places: of_type, sections: in_type } in types {
@@ -137,55 +251,24 @@ pub(crate) fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Trace, Error
         places: places.into(),
         sections: sections.into(),
     };
-    let mut tracefiles = Vec::new();
-    let mut runs = Vec::new();
-    let path_of_files: Arc<Path> = path.into();
-    for (sequence, number) in index.sequences.iter().zip(0..) {
-        let (first, last) = (sequence.runs.first(), sequence.runs.last());
-        let Some((first, last)) = first.zip(last) else { continue };
-        let start = first.offset;
-        // Damage has no size, but a file has to reach it.
-        let stop = last.offset + last.size.max(u64::from(last.damage.is_some()));
-        let relative = sequence.runs.iter().map(|run| Run { offset: run.offset - start, ..*run });
-        runs.push(relative.collect());
-        let part = source.part(begin + start..(begin + stop).min(end));
-        let missing = (stop - start).saturating_sub(part.get().len() as u64);
-        let file = DataFile {
-            path: path_of_files.clone(),
-            source: part,
-            missing,
-            packed: None,
-            may_have_index: false,
-            first_begin: None,
-            kind: format::FileKind::Perf(FileKind { tracefile: number }),
-            begin: FilePart { offset: begin + start, packet: 0 },
-            before: Before::NOTHING,
-        };
-        tracefiles.push(tracefile(sequence, file));
-    }
     let decoder = Decoder::new(Parameters {
         layouts: Arc::new(layouts),
         records,
-        kinds: index.kinds.into(),
-        samples,
+        kinds: kinds.into(),
+        samples: recording.attributes.len() as u32,
         unknown,
         runs: runs.into(),
     });
     let schema = Schema {
         native_byte_order: recording.order,
-        env: environment(&recording),
-        clocks: vec![clock_class(&recording)],
+        env: environment(recording),
+        clocks: vec![clock_class(recording)],
         stream_classes: vec![StreamClass { default_clock: Some(0), ..StreamClass::new(0) }],
         event_types,
         ..Schema::new(schema::Format::Perf)
     };
-    let decoder = format::Decoder::of_perf(schema, decoder)
-        .map_err(|kind| Error::Unsupported { path: path.to_owned(), kind })?;
-    let build_ids = std::mem::take(&mut recording.features.build_ids);
-    let warnings = recording.warnings.into_iter();
-    let warnings = warnings.map(|text| Diagnostic::warning(Span::default(), text)).collect();
-    let trace = Trace::from_tracefiles(vec![path.to_owned()], decoder, tracefiles, warnings);
-    Ok(trace.with_build_ids(build_ids.into()))
+    format::Decoder::of_perf(schema, decoder)
+        .map_err(|kind| Error::Unsupported { path: path.to_owned(), kind })
 }
 
 /// Returns the event types: those of the attributes, those of other kinds of records, and that of
@@ -213,24 +296,15 @@ fn event_types(machine: Machine, recording: &Recording, kinds: &[(u32, u16)]) ->
     types
 }
 
-/// Creates the tracefile of some records of a CPU.
-fn tracefile(sequence: &Sequence, file: DataFile) -> Tracefile {
-    let (name, cpu) = match sequence.source {
-        Source::Cpu(cpu) => (format!("cpu{cpu}"), Some(cpu)),
-        Source::Task => ("task".to_owned(), None),
-        Source::Untimed => ("untimed".to_owned(), None),
-    };
-    let name = match sequence.number {
-        0 => name,
-        number => format!("{name}-{}", number + 1),
-    };
+/// Creates the tracefile of a sequence of a source.
+pub(super) fn tracefile(source: Source, number: u32, files: Vec<DataFile>) -> Tracefile {
     Tracefile {
-        name,
+        name: source.name(number),
         channel: CHANNEL.to_owned(),
-        cpu,
+        cpu: source.cpu(),
         process: None,
         instance: Some(Instance { class: StreamClassId(0), id: None, cpu: None }),
-        files: vec![file],
+        files,
         growth: None,
         // No run is there twice.
         duplicates: OnceLock::from(Duplicates::default()),

@@ -1,5 +1,8 @@
 //! Pipes and compressed records, whose records of the kernel are collected in memory.
 
+use std::ops::Range;
+
+use super::frames::Frames;
 use super::header::Recording;
 use super::kinds::{
     ATTRIBUTE, AUXTRACE, COMPRESSED, COMPRESSED2, FEATURE, FIRST_OF_PERF, TRACING_DATA,
@@ -7,10 +10,6 @@ use super::kinds::{
 use crate::report::DecodeError;
 use crate::schema::ByteOrder;
 use crate::tracepoint::input::{ENDS, Fault, Input};
-
-/// The greatest number of decompressed bytes for each compressed one. Recordings have some tens.
-#[cfg(feature = "compression")]
-const MAX_RATIO: usize = 256;
 
 /// The size of a record header in bytes.
 const HEADER: u64 = 8;
@@ -40,173 +39,190 @@ fn next<'a>(input: &mut Input<'a>) -> Result<Option<RawRecord<'a>>, Fault> {
     Ok(Some(RawRecord { kind, bytes, body }))
 }
 
-/// Reads a file, and unpacks its records if they are packed; `None` if it is no recording of perf.
-pub(super) fn read(file: &[u8]) -> Option<Result<Recording, Fault>> {
-    Some(Recording::read(file)?.and_then(|mut recording| {
-        if recording.is_packed || has_compressed(recording.records_of(file), recording.order) {
-            recording.unpacked = Some(records(&mut recording, file));
-        }
-        if recording.attributes.is_empty() {
-            let input = Input::at(file, 0, recording.order, "attributes");
-            return Err(input.fault("there are none"));
-        }
-        Ok(recording)
-    }))
+/// The records of the kernel in a pipe or a file with compressed records, one after the other.
+#[derive(Debug)]
+pub(super) struct Unpacked {
+    pub(super) bytes: Vec<u8>,
+    /// The damage that follows them.
+    pub(super) damage: Option<DecodeError>,
 }
 
-/// Returns `true` if some of the first records are compressed.
-fn has_compressed(records: &[u8], order: ByteOrder) -> bool {
-    const MANY: usize = 4096;
-    let mut input = Input::at(records, 0, order, "records");
-    let of_kind = std::iter::from_fn(|| next(&mut input).ok().flatten());
-    of_kind.take(MANY).any(|record| matches!(record.kind, COMPRESSED | COMPRESSED2))
-}
-
-/// Returns the records of the kernel, decompressed. Attributes and features of a pipe are added to the
-/// recording. Damage is noted, and ends the records.
-fn records(recording: &mut Recording, file: &[u8]) -> Vec<u8> {
-    let start = recording.records.start;
-    let len = (file.len() as u64).min(recording.records.end);
+/// Unpacks the records in a part of a file; `None` if they are not packed. Attributes and features of a pipe are
+/// added to the recording. Damage is noted, and ends the records.
+pub(super) fn unpack(
+    recording: &mut Recording,
+    file: &[u8],
+    range: &Range<u64>,
+) -> Option<Unpacked> {
+    let len = (file.len() as u64).min(range.end);
     let whole = file.get(..len as usize).unwrap_or(file);
-    let mut input = Input::at(whole, start, recording.order, "records");
-    let (mut unpacked, mut packed) = (Vec::new(), Vec::new());
-    // A pipe has the events and their descriptions in records.
+    let mut input = Input::at(whole, range.start, recording.order, "records");
+    if !recording.is_packed && !has_compressed(input.clone()) {
+        return None;
+    }
+    let mut unpacking = Unpacking::default();
+    let mut bytes = Vec::new();
     let result = loop {
-        let at = input.offset();
-        match next(&mut input) {
+        match unpacking.next(recording, &mut input, &mut bytes) {
+            Ok(Some(_)) => {}
             Ok(None) => break Ok(()),
             Err(fault) => break Err(fault),
-            Ok(Some(record)) => {
-                let kept = keep(recording, record, at, &mut input, &mut unpacked, &mut packed);
-                if let Err(fault) = kept {
-                    break Err(fault);
-                }
-            }
         }
     };
-    let missing = recording.records.end.saturating_sub(file.len() as u64);
-    recording.damage = match result {
+    let missing = range.end.saturating_sub(file.len() as u64);
+    let damage = match result {
         Err(Fault { reason: ENDS, .. }) => {
-            Some(DecodeError::TruncatedPacket { missing: missing.max(1) })
+            let rest = whole.get(input.offset() as usize..).unwrap_or(&[]);
+            let missing = missing.max(missing_of(rest, recording.order));
+            Some(DecodeError::TruncatedPacket { missing })
         }
         Err(_) => Some(DecodeError::NotARecord),
         Ok(()) if missing > 0 => Some(DecodeError::TruncatedPacket { missing }),
         Ok(()) => None,
     };
     recording.keep(result);
-    if !packed.is_empty() {
-        let stream = decompress(packed);
-        let mut input = Input::at(&stream.bytes, 0, recording.order, "compressed records");
-        let result = loop {
-            match next(&mut input) {
-                Ok(None) => break Ok(()),
-                Err(fault) => break Err(fault),
-                Ok(Some(record)) if record.kind < FIRST_OF_PERF => {
-                    unpacked.extend_from_slice(record.bytes);
-                }
-                Ok(Some(_)) => {}
-            }
-        };
-        // The last record of a stream that is damaged is cut, too.
-        let cut = result.is_err().then_some(DecodeError::TruncatedPacket { missing: 1 });
-        recording.damage = stream.damage.or(recording.damage).or(cut);
-        recording.keep(result);
-    }
-    unpacked
+    let damage = unpacking.finish(recording, &mut bytes).or(damage);
+    Some(Unpacked { bytes, damage })
 }
 
-fn keep<'a>(
-    recording: &mut Recording,
-    record: RawRecord<'a>,
-    at: u64,
-    input: &mut Input<'a>,
-    unpacked: &mut Vec<u8>,
-    packed: &mut Vec<u8>,
-) -> Result<(), Fault> {
-    let order = recording.order;
-    let mut body = Input::unpacked(record.body, at, order, "records");
-    match record.kind {
-        ATTRIBUTE => {
-            let size =
-                Input::unpacked(record.body.get(4..).unwrap_or(&[]), at, order, "attributes")
-                    .u32()?;
-            let bytes = body.take(size.into())?;
-            let ids = record.body.get(bytes.len()..).unwrap_or(&[]);
-            recording.add_attribute(bytes, ids)?;
-        }
-        TRACING_DATA => {
-            let size = body.u32()?;
-            let data_at = input.offset();
-            let data = input.take(size.into())?;
-            let result = recording.features.tracing_data(data, data_at);
-            recording.keep(result);
-        }
-        FEATURE => {
-            let bit = body.u64()?;
-            let payload = record.body.get(8..).unwrap_or(&[]);
-            let result = recording.feature(bit, payload, at);
-            recording.keep(result);
-        }
-        AUXTRACE => {
-            let size = body.u64()?;
-            input.take(size)?;
-        }
-        COMPRESSED => packed.extend_from_slice(record.body),
-        COMPRESSED2 => {
-            let size = body.u64()?;
-            packed.extend_from_slice(body.take(size)?);
-        }
-        kind if kind < FIRST_OF_PERF => {
-            unpacked.extend_from_slice(record.bytes);
-        }
-        _ => {}
-    }
-    Ok(())
+/// Returns the number of bytes that a record lacks, at least 1. Of one whose header is there, it tells the size.
+pub(super) fn missing_of(start: &[u8], order: ByteOrder) -> u64 {
+    let size = start.get(6..).and_then(|size| size.first_chunk());
+    let size = size.map_or(HEADER, |size| match order {
+        ByteOrder::Little => u16::from_le_bytes(*size).into(),
+        ByteOrder::Big => u16::from_be_bytes(*size).into(),
+    });
+    size.saturating_sub(start.len() as u64).max(1)
 }
 
-/// The bytes of a stream that was compressed.
-struct Stream {
-    bytes: Vec<u8>,
-    /// The damage that ended it.
+/// Returns `true` if some of the first records are compressed.
+fn has_compressed(mut input: Input<'_>) -> bool {
+    const MANY: usize = 4096;
+    let of_kind = std::iter::from_fn(|| next(&mut input).ok().flatten());
+    of_kind.take(MANY).any(|record| matches!(record.kind, COMPRESSED | COMPRESSED2))
+}
+
+/// The state while the records of a pipe, or compressed ones, are unpacked.
+#[derive(Debug, Default)]
+pub(super) struct Unpacking {
+    frames: Frames,
+    /// The decompressed bytes that are no whole record yet.
+    partial: Vec<u8>,
+    /// The damage that ended the compressed records.
     damage: Option<DecodeError>,
 }
 
-/// Decompresses successive frames, the last of which need not be ended.
-#[cfg(feature = "compression")]
-fn decompress(mut packed: Vec<u8>) -> Stream {
-    use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-    /// The last block of a frame, which is empty, with room for a checksum.
-    const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
-    /// The greatest number of bytes to decompress at once.
-    const STEP: usize = 1 << 20;
-    let max = packed.len().saturating_mul(MAX_RATIO);
-    packed.extend(LAST_BLOCK);
-    let (mut bytes, mut source) = (Vec::new(), &packed[..]);
-    let mut decoder = FrameDecoder::new();
-    // What was added may remain.
-    while source.len() > LAST_BLOCK.len() {
-        let damaged = Some(DecodeError::DamagedCompression);
-        if decoder.reset(&mut source).is_err() {
-            return Stream { bytes, damage: damaged };
-        }
-        loop {
-            let step = BlockDecodingStrategy::UptoBytes(STEP);
-            let decoded = decoder.decode_blocks(&mut source, step);
-            bytes.extend(decoder.collect().unwrap_or_default());
-            if bytes.len() > max || decoded.is_err() {
-                bytes.truncate(max);
-                return Stream { bytes, damage: damaged };
+impl Unpacking {
+    /// Reads the next record, and appends those of the kernel to `to`: the record, or what was compressed in it.
+    /// Attributes and features are added to the recording. Returns the kind; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the record is damaged or not whole. The place of `input` is then before it.
+    pub(super) fn next(
+        &mut self,
+        recording: &mut Recording,
+        input: &mut Input<'_>,
+        to: &mut Vec<u8>,
+    ) -> Result<Option<u32>, Fault> {
+        let mut ahead = input.clone();
+        let Some(record) = next(&mut ahead)? else { return Ok(None) };
+        self.keep(recording, record, input.offset(), &mut ahead, to)?;
+        *input = ahead;
+        Ok(Some(record.kind))
+    }
+
+    fn keep(
+        &mut self,
+        recording: &mut Recording,
+        record: RawRecord<'_>,
+        at: u64,
+        input: &mut Input<'_>,
+        to: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let order = recording.order;
+        let mut body = Input::unpacked(record.body, at, order, "records");
+        match record.kind {
+            ATTRIBUTE => {
+                let size = record.body.get(4..).unwrap_or(&[]);
+                let size = Input::unpacked(size, at, order, "attributes").u32()?;
+                let bytes = body.take(size.into())?;
+                let ids = record.body.get(bytes.len()..).unwrap_or(&[]);
+                recording.add_attribute(bytes, ids)?;
             }
-            if decoder.is_finished() {
-                break;
+            TRACING_DATA => {
+                let size = body.u32()?;
+                let data_at = input.offset();
+                let data = input.take(size.into())?;
+                let result = recording.features.tracing_data(data, data_at);
+                recording.keep(result);
+            }
+            FEATURE => {
+                let bit = body.u64()?;
+                let payload = record.body.get(8..).unwrap_or(&[]);
+                let result = recording.feature(bit, payload, at);
+                recording.keep(result);
+            }
+            AUXTRACE => {
+                let size = body.u64()?;
+                input.take(size)?;
+            }
+            COMPRESSED => self.decompress(record.body, recording, to),
+            COMPRESSED2 => {
+                let size = body.u64()?;
+                self.decompress(body.take(size)?, recording, to);
+            }
+            kind if kind < FIRST_OF_PERF => to.extend_from_slice(record.bytes),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Decompresses records. Damage ends all that follow.
+    fn decompress(&mut self, packed: &[u8], recording: &mut Recording, to: &mut Vec<u8>) {
+        if self.damage.is_some() {
+            return;
+        }
+        self.damage = self.frames.push(packed, &mut self.partial).err();
+        self.take_whole(recording, to);
+    }
+
+    /// Appends the records of the kernel that are whole.
+    fn take_whole(&mut self, recording: &mut Recording, to: &mut Vec<u8>) {
+        let mut input = Input::at(&self.partial, 0, recording.order, "compressed records");
+        let result = loop {
+            let before = input.offset();
+            match next(&mut input) {
+                Ok(Some(record)) if record.kind < FIRST_OF_PERF => {
+                    to.extend_from_slice(record.bytes);
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => break Ok(before),
+                Err(Fault { reason: ENDS, .. }) => break Ok(before),
+                Err(fault) => break Err(fault),
+            }
+        };
+        match result {
+            Ok(whole) => _ = self.partial.drain(..whole as usize),
+            Err(fault) => {
+                self.partial.clear();
+                self.damage = self.damage.or(Some(DecodeError::NotARecord));
+                recording.keep(Err(fault));
             }
         }
     }
-    Stream { bytes, damage: None }
-}
 
-/// Decompresses nothing: the feature is off.
-#[cfg(not(feature = "compression"))]
-fn decompress(_: Vec<u8>) -> Stream {
-    Stream { bytes: Vec::new(), damage: Some(DecodeError::UnknownCompression) }
+    /// Appends the last records of the kernel. Returns the damage of what was compressed.
+    pub(super) fn finish(
+        &mut self,
+        recording: &mut Recording,
+        to: &mut Vec<u8>,
+    ) -> Option<DecodeError> {
+        let result = self.frames.finish(&mut self.partial);
+        self.damage = self.damage.or(result.err());
+        self.take_whole(recording, to);
+        // The last record of a stream that is damaged is cut, too.
+        let cut = DecodeError::TruncatedPacket { missing: 1 };
+        self.damage.or((!self.partial.is_empty()).then_some(cut))
+    }
 }

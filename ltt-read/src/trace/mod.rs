@@ -9,6 +9,7 @@ mod index_types;
 mod instances;
 mod packet_index;
 mod packet_times;
+mod process_mappings;
 mod short_names;
 mod stored_text;
 mod tracefile;
@@ -39,6 +40,7 @@ pub(crate) use packet_index::{Declared, Indexes};
 pub use packet_index::{Index, IndexEntry};
 pub use packet_times::PacketTimes;
 pub(crate) use packet_times::TimedPacket;
+pub use process_mappings::ProcessMapping;
 pub(crate) use stored_text::StoredText;
 pub use tracefile::{Tracefile, UserProcess};
 pub use waypoints::Waypoints;
@@ -88,6 +90,7 @@ pub struct Trace {
     kernel_symbols: Option<Arc<StoredText>>,
     thread_names: Option<Arc<StoredText>>,
     build_ids: Arc<[BuildId]>,
+    process_mappings: Arc<[ProcessMapping]>,
 }
 
 impl Trace {
@@ -162,12 +165,18 @@ impl Trace {
             kernel_symbols: None,
             thread_names: None,
             build_ids: Arc::default(),
+            process_mappings: Arc::default(),
         }
     }
 
     /// Sets the build ids of files.
     pub(crate) fn with_build_ids(self, build_ids: Arc<[BuildId]>) -> Trace {
         Trace { build_ids, ..self }
+    }
+
+    /// Sets the memory of processes.
+    pub(crate) fn with_process_mappings(self, process_mappings: Arc<[ProcessMapping]>) -> Trace {
+        Trace { process_mappings, ..self }
     }
 
     /// Sets the names of the kernel's functions and those of threads.
@@ -236,6 +245,7 @@ impl Trace {
         let trace = Trace::from_parts(paths, decoder, tracefiles, warnings);
         let trace = trace.with_texts(self.kernel_symbols.clone(), self.thread_names.clone());
         let trace = trace.with_build_ids(self.build_ids.clone());
+        let trace = trace.with_process_mappings(self.process_mappings.clone());
         Ok(Arc::new(trace.verified_up_to(self.verified)))
     }
 
@@ -355,6 +365,12 @@ impl Trace {
     /// those of perf do.
     pub fn build_ids(&self) -> &[BuildId] {
         &self.build_ids
+    }
+
+    /// Returns the files in the memory of processes, as far as the recording contains them apart from its events: those
+    /// of ftrace do that were made with `trace-cmd record --proc-map`.
+    pub fn process_mappings(&self) -> &[ProcessMapping] {
+        &self.process_mappings
     }
 
     /// Returns the warnings about the metadata text.

@@ -36,6 +36,16 @@ impl<'a> Input<'a> {
         Input { rest, order, section, offset, is_unpacked: false }
     }
 
+    /// Creates a reader of a part of a file, which starts at an offset.
+    pub(crate) fn arriving(
+        part: &'a [u8],
+        offset: u64,
+        order: ByteOrder,
+        section: &'static str,
+    ) -> Self {
+        Input { rest: part, order, section, offset, is_unpacked: false }
+    }
+
     /// Creates a reader of the contents of a compressed section, which starts at an offset of the file.
     pub(crate) fn unpacked(
         contents: &'a [u8],

@@ -85,7 +85,7 @@ fn what_cannot_be_followed_is_returned_once_and_the_rest_is_read() {
     let mut follower = Follower::new(paths);
     let failures = failures(&mut follower);
     assert_eq!(failures.len(), 2, "{failures:?}");
-    assert!(failures.iter().any(|failure| failure.contains("only CTF can be followed")));
+    assert!(failures.iter().any(|failure| failure.contains("LTTng 0.x cannot be followed")));
     assert!(failures.iter().any(|failure| failure.contains("path is a file")));
     follower.complete().unwrap();
     assert!(!numbers_of(&mut follower).is_empty());

@@ -108,6 +108,7 @@ mod owned;
 mod packed_outside;
 mod perf;
 mod perf_damage;
+mod perf_growing;
 mod release_pages;
 #[cfg(feature = "writer")]
 mod retarget;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ltt_read::{Trace, TracefileIndex, ftrace, perf};
+use ltt_read::{Follower, Merge, Trace, TracefileIndex, ftrace, perf};
 
 use crate::support::read_all::read_all;
 
@@ -269,6 +269,65 @@ fn mutants_are_read() {
     println!(
         "{opened} of {MUTANTS} mutants were opened, {compared} events before the damage compared"
     );
+}
+
+/// The time for which each of the next two tests reads mutants.
+const LONG: Duration = Duration::from_secs(300);
+
+/// Reads mutants of the recordings of a format for a long time, also as streams.
+fn read_for_long(format: &str) {
+    let recordings: Vec<Recording> =
+        recordings().into_iter().filter(|of| of.name.starts_with(format)).collect();
+    let (start, mut seed) = (Instant::now(), MUTANTS);
+    while start.elapsed() < LONG {
+        let recording = &recordings[seed as usize % recordings.len()];
+        let mut numbers = Numbers(seed);
+        let mut bytes = recording.bytes.clone();
+        for _ in 0..=numbers.below(3) {
+            if bytes.len() > 64 {
+                damage(&mut bytes, &mut numbers);
+            }
+        }
+        if format == "perf" {
+            read_stream(&bytes, 1 + numbers.below(1 << 14));
+        }
+        for trace in (recording.open)(bytes).into_iter().flatten() {
+            read_all(&trace);
+            _ = trace.time_span();
+        }
+        seed += 1;
+    }
+    println!("{} mutants in {LONG:?}", seed - MUTANTS);
+}
+
+/// Follows a recording that arrives in parts of a size.
+fn read_stream(bytes: &[u8], size: usize) {
+    let (sender, stream) = std::sync::mpsc::sync_channel(1);
+    let mut follower = Follower::new([""; 0]).with_stream("-", stream);
+    let mut merge = Merge::new(&[]);
+    for part in bytes.chunks(size) {
+        sender.send(Ok(part.to_vec())).expect("a receiver");
+        _ = follower.poll(Instant::now());
+        merge.continue_with(follower.traces());
+        while merge.next().is_some() {}
+    }
+    drop(sender);
+    _ = follower.poll(Instant::now());
+    merge.continue_with(follower.traces());
+    while merge.next().is_some() {}
+    assert!(!merge.is_pending());
+}
+
+#[test]
+#[ignore = "takes five minutes"]
+fn recordings_of_ftrace_for_long() {
+    read_for_long("ftrace");
+}
+
+#[test]
+#[ignore = "takes five minutes"]
+fn recordings_of_perf_for_long() {
+    read_for_long("perf");
 }
 
 /// A process of its own has limits of memory and time.

@@ -70,7 +70,8 @@ fn shared_recordings() {
     for folder in folders {
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
         let text = [".dump.txt.gz", ".dump.txt.zst"].map(|end| texts.join(format!("{name}{end}")));
-        let trace = first_of(["perf.data", "perf.data.zst"].map(|file| folder.join(file)));
+        let paths = ["perf.data", "perf.data.zst"].map(|file| folder.join(file));
+        let trace = paths.into_iter().find(|path| path.exists());
         let Some((trace, text)) = trace.zip(first_of(text)) else { continue };
         if !compare(&name, &trace, &text) {
             different.push(name);
@@ -148,20 +149,52 @@ fn seeks_agree_with_reading() {
     }
 }
 
-/// Directories of `perf record --threads` say that they are not supported.
+/// A directory of `perf record --threads` is one trace, whichever path leads to it.
 #[test]
-fn directories_of_threads_are_refused() {
-    let directory = std::env::temp_dir().join(format!("ltt-read-perf-{}", std::process::id()));
-    fs::create_dir_all(&directory).unwrap();
+fn directories_of_threads_are_one_trace() {
     let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/perf/task.data"));
-    fs::copy(source, directory.join("data")).unwrap();
-    fs::write(directory.join("data.0"), []).unwrap();
-    let errors = [Trace::open(&directory).map(drop), open_all(&directory).map(drop)];
-    fs::remove_dir_all(&directory).unwrap();
-    for error in errors {
-        let Err(Error::NotATrace { reason, .. }) = error else { panic!("{error:?}") };
-        assert!(reason.contains("--threads"));
+    let bytes = fs::read(source).unwrap();
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let (begin, size) = (number(40), number(48));
+    let records = &bytes[begin..begin + size];
+    let mut first = bytes.clone();
+    // The records are divided among two files of threads; the first file keeps none of its own but their place.
+    let mut middle = 0;
+    while middle < size / 2 {
+        middle += usize::from(u16::from_le_bytes([records[middle + 6], records[middle + 7]]));
     }
+    first[48..56].copy_from_slice(&8_u64.to_le_bytes());
+    first[begin..begin + 8].copy_from_slice(&[68, 0, 0, 0, 0, 0, 8, 0]);
+    // The places of the features follow the records.
+    first.copy_within(begin + size.., begin + 8);
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("perf.data");
+    fs::create_dir(&folder).unwrap();
+    for (name, contents) in [
+        ("data", &first[..]),
+        ("data.0", &records[..middle]),
+        ("data.1", &[]),
+        ("data.10", &records[middle..]),
+    ] {
+        fs::write(folder.join(name), contents).unwrap();
+    }
+    let text = |trace: &Arc<Trace>| {
+        let (mut lines, error) = event_lines(trace);
+        assert!(error.is_none());
+        lines.sort();
+        lines
+    };
+    let expected = text(&Trace::open(source).unwrap());
+    for path in [&folder, &folder.join("data"), &directory.path().to_owned()] {
+        let traces = open_all(path).unwrap();
+        assert_eq!(traces.len(), 1);
+        assert!(text(&traces[0]) == expected, "{}", path.display());
+    }
+    assert!(text(&Trace::open(&folder).unwrap()) == expected);
+    // A file that was cut is named.
+    fs::write(folder.join("data.0"), &records[..middle - 1]).unwrap();
+    let (_, error) = event_lines(&Trace::open(&folder).unwrap());
+    assert!(error.unwrap().to_string().contains("data.0"));
 }
 
 /// The build ids are those of files with samples, most of which are mapped in this part of a recording.

@@ -35,7 +35,7 @@ pub(crate) fn losses(trace: &Arc<Trace>) -> (u64, u64) {
 }
 
 /// Returns the text of an event.
-fn line(event: &Event<'_>) -> String {
+pub(crate) fn line(event: &Event<'_>) -> String {
     let name = event.event_type().name();
     let mut context = Text::default();
     event.visit(Scope::SpecificContext, &mut context);

@@ -7,12 +7,15 @@ use ltt_read::{Field, Trace, TraceIndex};
 use super::binaries::BinaryEvent;
 use super::rules::{CallRules, PairId};
 use super::thread::IdentityFields;
+use crate::kernel::{Rule, Transition};
 
 /// The effect of the events of a type on the stacks, resolved for one trace.
 #[derive(Debug)]
 pub(super) struct TypeActions {
     pub(super) identity: IdentityFields,
     pub(super) function: Option<FunctionEvent>,
+    /// The text of a marker.
+    pub(super) marker: Option<Field>,
     is_of_kernel: bool,
     pub(super) binary: Option<BinaryEvent>,
     /// The pairs that an event may end; before those that it may begin.
@@ -45,7 +48,10 @@ impl TypeActions {
         id: EventTypeId,
         rules: &CallRules,
     ) -> Option<Self> {
-        let function = FunctionEvent::of(trace, id);
+        let (function, marker) = match rules.follow_markers() {
+            true => (None, marker_text(trace, id)),
+            false => (FunctionEvent::of(trace, id), None),
+        };
         let side = |side: usize| {
             let event = |pair: PairId| {
                 let always = match rules.filters(pair)?[side].verdict(index, id) {
@@ -61,7 +67,8 @@ impl TypeActions {
         let binary = BinaryEvent::of(trace, id);
         let identity = IdentityFields::of(trace, id);
         let is_of_kernel = function.is_some() && trace.schema().format == Format::Ftrace;
-        let actions = TypeActions { identity, function, is_of_kernel, binary, ends, begins };
+        let actions =
+            TypeActions { identity, function, marker, is_of_kernel, binary, ends, begins };
         (actions.has_calls() || actions.binary.is_some()).then_some(actions)
     }
 }
@@ -74,7 +81,10 @@ impl TypeActions {
 
     /// Returns `true` if the events begin or end calls.
     pub(super) fn has_calls(&self) -> bool {
-        self.function.is_some() || !self.begins.is_empty() || !self.ends.is_empty()
+        self.function.is_some()
+            || self.marker.is_some()
+            || !self.begins.is_empty()
+            || !self.ends.is_empty()
     }
 }
 
@@ -92,6 +102,27 @@ impl TypeActions {
 pub fn declares_calls(trace: &Trace) -> bool {
     let mut types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
     types.any(|id| FunctionEvent::of(trace, id).is_some())
+}
+
+/// Returns `true` if a trace declares events with which programs mark sections, as recordings of ftrace always do.
+///
+/// ```
+/// use ltt_read::Trace;
+/// use lttv_state::call_stacks::declares_markers;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/ftrace/trace.dat");
+/// assert!(declares_markers(&*Trace::open(path)?));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+pub fn declares_markers(trace: &Trace) -> bool {
+    let mut types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
+    types.any(|id| marker_text(trace, id).is_some())
+}
+
+/// Returns the field with the text of markers; `None` if events of a type are none.
+fn marker_text(trace: &Trace, id: EventTypeId) -> Option<Field> {
+    Rule::of(trace, id).filter(|rule| rule.transition == Transition::Marker)?;
+    trace.field(id, Scope::Payload, "buf")
 }
 
 impl FunctionEvent {

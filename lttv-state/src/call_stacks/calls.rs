@@ -7,7 +7,7 @@ use ltt_read::{Timestamp, Trace};
 use super::binaries::Binary;
 use super::chart::ChartSpan;
 use super::collector::{CallAnomalies, Collector, PathFigures};
-use super::functions::{Function, FunctionId};
+use super::functions::{Function, FunctionId, SectionId};
 use super::missing::Missing;
 use super::paths::PathId;
 use super::rules::EventPair;
@@ -123,6 +123,11 @@ impl TraceCalls {
     /// Returns the functions, by their ids.
     pub fn functions(&self) -> &[Function] {
         self.tracker.functions.all()
+    }
+
+    /// Returns the name of a section; `None` if the id is of another trace.
+    pub fn section(&self, id: SectionId) -> Option<&Arc<str>> {
+        self.tracker.sections.name(id)
     }
 
     /// Returns the binaries of processes, from state dumps and loading, in order of events.

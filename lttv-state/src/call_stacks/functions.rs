@@ -1,6 +1,7 @@
 //! The functions that were called.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::rules::PairId;
 
@@ -10,6 +11,19 @@ pub(super) const MAX_PAIRS: u64 = 1 << 10;
 /// The code of the first pair. No function is in the last page of the address space: the kernel
 /// returns error numbers as such addresses.
 const FIRST_PAIR: u64 = u64::MAX - (MAX_PAIRS - 1);
+
+/// The maximum number of names of sections. Further sections have the last one, [`MORE_SECTIONS`].
+const MAX_SECTIONS: u64 = 1 << 16;
+
+/// The code of the first name of a section. No processor has memory at such addresses.
+const FIRST_SECTION: u64 = 1 << 62;
+
+/// The name in place of those beyond the maximum.
+const MORE_SECTIONS: &str = "[other sections]";
+
+/// The number of the name of a section of markers among those of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SectionId(pub u32);
 
 /// The number of a function among those of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,13 +36,15 @@ impl FunctionId {
     }
 }
 
-/// The target of a call: the function at an address, or a named pair of events.
+/// The target of a call: the function at an address, a named pair of events, or a section that a program has marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallTarget {
     /// The function at an address of the process.
     Address(u64),
     /// A pair of events.
     EventPair(PairId),
+    /// A section between two markers, by its name: see [`TraceCalls::section`](super::TraceCalls::section).
+    Section(SectionId),
 }
 
 /// A function of a process.
@@ -62,13 +78,21 @@ impl RawCode {
     }
 
     #[inline]
+    pub(super) fn section(section: SectionId) -> Self {
+        RawCode(FIRST_SECTION + u64::from(section.0))
+    }
+
+    #[inline]
     pub(super) fn pair(pair: PairId) -> Self {
         RawCode(FIRST_PAIR.saturating_add(pair.0.into()))
     }
 
     pub(super) fn code(self) -> CallTarget {
-        match self.0.checked_sub(FIRST_PAIR) {
-            Some(pair) => CallTarget::EventPair(PairId(pair as u32)),
+        if let Some(pair) = self.0.checked_sub(FIRST_PAIR) {
+            return CallTarget::EventPair(PairId(pair as u32));
+        }
+        match self.0.checked_sub(FIRST_SECTION).filter(|section| *section < MAX_SECTIONS) {
+            Some(section) => CallTarget::Section(SectionId(section as u32)),
             None => CallTarget::Address(self.0),
         }
     }
@@ -95,6 +119,48 @@ impl Functions {
     }
 }
 
+/// The names of the sections of a trace, by their ids.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SectionNames {
+    all: Vec<Arc<str>>,
+    ids: HashMap<Vec<u8>, SectionId>,
+}
+
+impl SectionNames {
+    /// Returns the id of a name.
+    pub(super) fn find_or_add(&mut self, name: &[u8]) -> SectionId {
+        if let Some(id) = self.ids.get(name) {
+            return *id;
+        }
+        let last = MAX_SECTIONS as usize - 1;
+        if self.all.len() > last {
+            return SectionId(last as u32);
+        }
+        let id = SectionId(self.all.len() as u32);
+        self.all.push(match self.all.len() == last {
+            true => MORE_SECTIONS.into(),
+            false => String::from_utf8_lossy(name).into(),
+        });
+        self.ids.insert(name.to_vec(), id);
+        id
+    }
+
+    /// Returns the code in place of one of other names.
+    pub(super) fn translate(&mut self, other: &SectionNames, code: RawCode) -> RawCode {
+        match code.code() {
+            CallTarget::Section(id) => match other.name(id) {
+                Some(name) => RawCode::section(self.find_or_add(name.as_bytes())),
+                None => code,
+            },
+            CallTarget::Address(_) | CallTarget::EventPair(_) => code,
+        }
+    }
+
+    pub(super) fn name(&self, id: SectionId) -> Option<&Arc<str>> {
+        self.all.get(id.0 as usize)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,5 +172,23 @@ mod tests {
         }
         assert_eq!(RawCode::pair(PairId(1023)).code(), CallTarget::EventPair(PairId(1023)));
         assert_ne!(RawCode::address(u64::MAX), RawCode::pair(PairId(0)));
+        let section = SectionId(MAX_SECTIONS as u32 - 1);
+        assert_eq!(RawCode::section(section).code(), CallTarget::Section(section));
+    }
+
+    #[test]
+    fn names_of_sections_are_limited() {
+        let (mut names, mut others) = (SectionNames::default(), SectionNames::default());
+        for number in 0..MAX_SECTIONS + 10 {
+            names.find_or_add(number.to_string().as_bytes());
+        }
+        assert_eq!(names.all.len() as u64, MAX_SECTIONS);
+        let more = names.find_or_add(b"more");
+        assert_eq!(names.name(more).map(|name| &**name), Some(MORE_SECTIONS));
+        others.find_or_add(b"x");
+        let code = others.translate(&names, RawCode::section(SectionId(7)));
+        assert_eq!(code, RawCode::section(SectionId(1)));
+        assert_eq!(others.name(SectionId(1)).map(|name| &**name), Some("7"));
+        assert_eq!(others.translate(&names, RawCode::address(5)), RawCode::address(5));
     }
 }

@@ -107,10 +107,11 @@ impl TraceCalls {
                 Some(function) => {
                     let parent = paths.get(node.parent.index()).copied().flatten();
                     let functions = &mut self.tracker.functions;
+                    let code = self.tracker.sections.translate(&later.tracker.sections, node.code);
                     parent.map(|parent| {
-                        self.tracker.paths.child(parent, node.code, || {
-                            functions.find_or_add(function.process, node.code)
-                        })
+                        self.tracker
+                            .paths
+                            .child(parent, code, || functions.find_or_add(function.process, code))
                     })
                 }
             };
@@ -142,7 +143,9 @@ impl TraceCalls {
             if later.tracker.part.is_none() {
                 of.last = stack.last;
             }
+            let sections = &mut tracker.sections;
             let frames = stack.frames.iter().map(|frame| Frame {
+                code: sections.translate(&later.tracker.sections, frame.code),
                 path: paths[frame.path.index()].unwrap_or(PathId::OMITTED),
                 ..*frame
             });

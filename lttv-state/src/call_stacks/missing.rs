@@ -73,10 +73,15 @@ impl Missing {
         if !actions.has_calls() {
             return;
         }
-        self.entries &= actions.begins.is_empty() && !matches!(actions.function, Some(Entry(_)));
-        self.exits &= actions.ends.is_empty() && !matches!(actions.function, Some(Exit(_)));
+        let has_markers = actions.marker.is_some();
+        self.entries &= actions.begins.is_empty()
+            && !matches!(actions.function, Some(Entry(_)))
+            && !has_markers;
+        self.exits &=
+            actions.ends.is_empty() && !matches!(actions.function, Some(Exit(_))) && !has_markers;
         self.threads |= !actions.identity.has_thread();
-        self.processes |= !actions.identity.has_process() && !actions.is_of_kernel();
+        self.processes |=
+            !actions.identity.has_process() && !actions.is_of_kernel() && !has_markers;
     }
 
     /// Takes note of the environment, after all event types.

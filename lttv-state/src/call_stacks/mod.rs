@@ -3,7 +3,7 @@
 //! [`CallStackState`] follows the stack of each thread through the events of instrumented functions
 //! (`lttng_ust_cyg_profile` and `lttng_ust_cyg_profile_fast`), of functions of the kernel (`function_graph` of ftrace),
 //! and through named [pairs](EventPair) of
-//! other events. [`CallStacks`] collects figures per function and per call path, and
+//! other events; or through the sections that programs [mark](CallRules::of_markers). [`CallStacks`] collects figures per function and per call path, and
 //! [`FlameGraph`](crate::flame_graph::FlameGraph) puts the paths of threads together.
 //!
 //! ```
@@ -57,13 +57,13 @@ mod state;
 mod thread;
 mod tracker;
 
-pub use actions::declares_calls;
+pub use actions::{declares_calls, declares_markers};
 pub use binaries::Binary;
 pub use calls::{CallPath, CallStacks, FunctionFigures, ThreadCalls, TraceCalls};
 pub use chart::ChartSpan;
 pub use collector::{CallAnomalies, PathFigures};
 pub(crate) use functions::RawCode;
-pub use functions::{CallTarget, Function, FunctionId};
+pub use functions::{CallTarget, Function, FunctionId, SectionId};
 pub use handle::CallStacksHandle;
 pub use missing::{ENTRIES, EXITS, PROCESSES, THREADS};
 pub use parallel::{ComputedCallStacks, call_stacks};

@@ -64,6 +64,7 @@ pub struct CallRules {
     pairs: Arc<[EventPair]>,
     /// The filters of begins and ends, by pair.
     filters: Arc<[[Filters; 2]]>,
+    follow_markers: bool,
 }
 
 impl CallRules {
@@ -79,7 +80,28 @@ impl CallRules {
             Ok([Filters::new(&pair.begin, traces)?, Filters::new(&pair.end, traces)?])
         };
         let filters: Result<Vec<_>, FilterError> = pairs.iter().map(filters).collect();
-        Ok(CallRules { pairs: pairs.into(), filters: filters?.into() })
+        Ok(CallRules { pairs: pairs.into(), filters: filters?.into(), follow_markers: false })
+    }
+
+    /// Creates rules that follow the sections that programs have marked, instead of functions: the texts `B|PID|NAME`
+    /// and `E` of Android's `atrace`, which are written to `trace_marker` of ftrace.
+    ///
+    /// ```
+    /// use lttv_context::Traceset;
+    /// use lttv_state::call_stacks::{CallRules, call_stacks};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/ftrace/trace.dat");
+    /// let calls = call_stacks(&Traceset::open(path)?, &CallRules::of_markers(), 1).calls;
+    /// // There are none in this recording.
+    /// assert!(calls.traces()[0].has_calls() && calls.traces()[0].paths().is_empty());
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn of_markers() -> Self {
+        CallRules { follow_markers: true, ..CallRules::default() }
+    }
+
+    pub(super) fn follow_markers(&self) -> bool {
+        self.follow_markers
     }
 
     /// Returns the pairs, by their ids.
@@ -100,6 +122,7 @@ impl CallRules {
     /// Returns a number that differs between different rules.
     pub(super) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
+        self.follow_markers.hash(&mut hasher);
         for pair in self.pairs.iter() {
             (pair.begin.text(), pair.end.text()).hash(&mut hasher);
         }

@@ -16,6 +16,7 @@ use super::rules::CallRules;
 use super::saved::{SavedCallStacks, SavedTrace};
 use super::thread::{IdentityFields, ThreadIndex, ThreadKey, TraceProcess};
 use super::tracker::{Step, Tracker};
+use crate::spans::marker::Marker;
 
 /// The call stacks of the threads of user space programs at the current position of a context, as an
 /// extension.
@@ -171,6 +172,24 @@ impl CallStackState {
                 tracker.step(thread, step, time, collectors);
             }
             None => {}
+        }
+        if let Some(text) = &actions.marker {
+            let text = event.get(text);
+            let step = match text.as_ref().and_then(|text| text.as_str()).map(|text| text.bytes) {
+                Some(text) => match Marker::of(text) {
+                    Marker::Begin { name } => {
+                        Some(Step::Enter(RawCode::section(tracker.sections.find_or_add(name))))
+                    }
+                    Marker::End => Some(Step::Exit(None)),
+                    // Sections of processes need not be nested.
+                    _ => None,
+                },
+                None => None,
+            };
+            if let Some(step) = step {
+                tracker.step(thread, step, time, collectors);
+            }
+            return;
         }
         if actions.ends.is_empty() && actions.begins.is_empty() {
             return;

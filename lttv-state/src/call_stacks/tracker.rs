@@ -2,7 +2,7 @@
 
 use super::binaries::Binaries;
 use super::collector::Collector;
-use super::functions::{Functions, RawCode};
+use super::functions::{Functions, RawCode, SectionNames};
 use super::part::{Base, EarlierExit, Part, Undecided};
 use super::paths::{PathId, Paths};
 use super::thread::ThreadIndex;
@@ -54,6 +54,7 @@ impl Stack {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tracker {
     pub(super) functions: Functions,
+    pub(super) sections: SectionNames,
     pub(super) paths: Paths,
     pub(super) index: ThreadIndex,
     /// The stacks, by number of the thread.

@@ -167,10 +167,7 @@ impl RequestOperation {
     /// or the letters themselves.
     pub(crate) fn of(value: Option<&Value<'_>>) -> RequestOperation {
         let (discards, writes, reads) = match value {
-            Some(Value::Str(letters)) => {
-                let has = |letter| letters.bytes.contains(&letter);
-                (has(b'D'), has(b'W'), has(b'R'))
-            }
+            Some(Value::Str(letters)) => of_letters(letters.bytes),
             Some(value) => {
                 let bits = value.as_u64().or_else(|| value.as_i64().map(|bits| bits as u64));
                 let bits = bits.unwrap_or(0);
@@ -185,6 +182,18 @@ impl RequestOperation {
             _ => RequestOperation::Flush,
         }
     }
+}
+
+/// Returns whether the kernel's letters for a request tell that it discards, writes and reads.
+fn of_letters(letters: &[u8]) -> (bool, bool, bool) {
+    // A flush before the operation is `F`, too. Letters after the operation are flags, such as `A` of reading ahead;
+    // those of zones begin with `Z`.
+    let operation = match letters {
+        [b'F', operation @ (b'W' | b'R' | b'D'), ..] | [operation, ..] => *operation,
+        [] => 0,
+    };
+    let appends = letters.starts_with(b"ZA");
+    (operation == b'D', operation == b'W' || appends, operation == b'R')
 }
 
 impl From<RequestOperation> for RequestKind {
@@ -230,6 +239,39 @@ impl BlockDevice {
             (_, 0) => BlockDeviceMode::Idle,
             (Some(RequestKind::Read), _) => BlockDeviceMode::BusyReading,
             (Some(_), _) => BlockDeviceMode::BusyWriting,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_tell_the_operation() {
+        let (discard, write, read) =
+            ((true, false, false), (false, true, false), (false, false, true));
+        let none = (false, false, false);
+        for (expected, all) in [
+            (read, "R RA RSM RF"),
+            (write, "W WS WFS FWFS FWS ZA"),
+            (discard, "D DS DE FD"),
+            (none, "FF FFS FN N ZR ZRA F"),
+        ] {
+            for letters in all.split(' ') {
+                assert_eq!(of_letters(letters.as_bytes()), expected, "{letters}");
+            }
+        }
+        assert_eq!(of_letters(b""), none);
+    }
+
+    #[test]
+    fn bits_tell_the_operation() {
+        use RequestOperation::{Discard, Flush, Read, Write};
+        for (bits, expected) in
+            [(4, Read), (1, Write), (1 | 16, Write), (2 | 1, Discard), (8, Flush)]
+        {
+            assert_eq!(RequestOperation::of(Some(&Value::Uint(bits))), expected, "{bits}");
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) enum Chain {
     None,
     /// Addresses and markers, of perf.
     Marked(Field),
+    /// The address that is executed, of samples of perf without stacks.
+    Address(Field),
     /// The contexts of LTTng: of the kernel, of the program.
     Contexts([Option<Field>; 2]),
     /// Addresses of the kernel or of a program, which the marker tells, for the event before this one on the same CPU.
@@ -29,6 +31,8 @@ pub(super) enum Chain {
 #[derive(Debug, Clone)]
 pub(super) struct SampleFields {
     pub(super) identity: IdentityFields,
+    /// The process whose memory the addresses are in, if it is not that of the event.
+    pub(super) memory: Option<Field>,
     pub(super) chain: Chain,
     /// `true` if a clock or a counter leads to the events.
     pub(super) is_counter: bool,
@@ -51,9 +55,15 @@ impl SampleFields {
         if format == Format::Perf && name.starts_with("perf:") {
             return None;
         }
+        let is_tracepoint =
+            format != Format::Perf || context("common_pid").is_some() || payload("raw").is_some();
         let contexts = [context("callstack_kernel"), context("callstack_user")];
         let chain = match (format, context("callchain")) {
             (Format::Perf, Some(chain)) => Chain::Marked(chain),
+            // Tracepoints are always at the same place.
+            (Format::Perf, None) if !is_tracepoint => {
+                context("ip").map_or(Chain::None, Chain::Address)
+            }
             (Format::Ftrace, _) if name == "ftrace:kernel_stack" => {
                 Chain::Before { addresses: payload("caller")?, marker: KERNEL }
             }
@@ -63,10 +73,13 @@ impl SampleFields {
             _ if contexts.iter().any(Option::is_some) => Chain::Contexts(contexts),
             _ => Chain::None,
         };
-        let is_tracepoint =
-            format != Format::Perf || context("common_pid").is_some() || payload("raw").is_some();
+        let memory = match &chain {
+            Chain::Before { marker: USER, .. } => payload("tgid"),
+            _ => None,
+        };
         Some(SampleFields {
             identity: IdentityFields::of(trace, id),
+            memory,
             chain,
             is_counter: !is_tracepoint,
             period: context("period"),
@@ -97,6 +110,7 @@ impl SampleFields {
         match &self.chain {
             Chain::None => {}
             Chain::Marked(field) => read(field, None, words),
+            Chain::Address(field) => words.extend(event.integer(field)),
             Chain::Before { addresses, marker } => {
                 let before = words.len();
                 read(addresses, Some(*marker), words);
@@ -117,7 +131,7 @@ impl SampleFields {
     /// Returns `true` if the first address is the place that is executed. Otherwise it is one that a call returns to,
     /// like the others.
     pub(super) fn first_is_exact(&self) -> bool {
-        matches!(self.chain, Chain::Marked(_)) || self.is_of_program()
+        matches!(self.chain, Chain::Marked(_) | Chain::Address(_)) || self.is_of_program()
     }
 
     /// Returns `true` for the stack of a program that another event follows, perhaps after that of the kernel.
@@ -130,6 +144,7 @@ impl SampleFields {
 #[derive(Debug, Clone)]
 pub(super) enum Record {
     Mapping(Box<MappingFields>),
+    Symbol(Box<SymbolFields>),
     Comm { pid: Field, misc: Field },
     Fork { pid: Field, ppid: Field },
 }
@@ -144,6 +159,15 @@ pub(super) struct MappingFields {
     pub(super) filename: Field,
     /// The build id and its size.
     pub(super) build_id: Option<[Field; 2]>,
+}
+
+/// The fields of a record about a function that the kernel has generated or removed, such as a program of BPF.
+#[derive(Debug, Clone)]
+pub(super) struct SymbolFields {
+    pub(super) addr: Field,
+    pub(super) len: Field,
+    pub(super) flags: Field,
+    pub(super) name: Field,
 }
 
 impl Record {
@@ -162,6 +186,12 @@ impl Record {
                 pgoff: field("pgoff")?,
                 filename: field("filename")?,
                 build_id: field("build_id").zip(field("build_id_size")).map(Into::into),
+            })),
+            "perf:ksymbol" => Record::Symbol(Box::new(SymbolFields {
+                addr: field("addr")?,
+                len: field("len")?,
+                flags: field("flags")?,
+                name: field("name")?,
             })),
             "perf:comm" => Record::Comm { pid: pid()?, misc: field("misc")? },
             "perf:fork" => Record::Fork { pid: pid()?, ppid: field("ppid")? },

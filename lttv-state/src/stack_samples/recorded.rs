@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use ltt_read::Event;
 
-use super::fields::{MappingFields, Record, SampleFields, first_bytes, task, text};
-use super::spaces::NewMapping;
+use super::fields::{MappingFields, Record, SampleFields, SymbolFields, first_bytes, task, text};
+use super::spaces::{NewMapping, NewSymbol};
 
 /// The bit of a `perf:comm` record of a thread that executes another program.
 const BY_EXEC: u64 = 1 << 13;
+
+/// The flag of a `perf:ksymbol` record of a function that is removed.
+const REMOVED: u64 = 1;
 
 /// The maximum length of a build id in bytes.
 const MAX_BUILD_ID: usize = 20;
@@ -29,6 +32,8 @@ pub(super) enum ItemKind {
         process: Option<i64>,
         mapping: Box<NewMapping>,
     },
+    /// The kernel has a new function, or one no more.
+    Symbol(Box<NewSymbol>),
     /// A process executes another program.
     Exec {
         process: i64,
@@ -43,6 +48,8 @@ pub(super) enum ItemKind {
 #[derive(Debug)]
 pub(super) struct Sample {
     pub(super) process: Option<i64>,
+    /// The process whose memory the addresses are in.
+    pub(super) memory: Option<i64>,
     pub(super) thread: Option<i64>,
     /// The name of the process in the event.
     pub(super) name: Option<Arc<str>>,
@@ -65,8 +72,11 @@ impl Recorded {
         let begin = self.words.len();
         fields.read_chain(event, &mut self.words);
         let period = fields.period.as_ref().and_then(|field| event.integer(field));
+        let process = fields.identity.process(event).filter(|pid| is_id(*pid));
+        let memory = fields.memory.as_ref().and_then(|field| task(event, field));
         let kind = ItemKind::Sample(Sample {
-            process: fields.identity.process(event).filter(|pid| is_id(*pid)),
+            process,
+            memory: memory.or(process),
             thread: fields.identity.thread(event).filter(|tid| is_id(*tid)),
             name: fields.identity.name(event),
             period: period.unwrap_or(1),
@@ -113,6 +123,15 @@ fn read(record: &Record, event: &Event<'_>) -> Option<ItemKind> {
                     build_id: build_id.unwrap_or_default(),
                 }),
             }
+        }
+        Record::Symbol(fields) => {
+            let SymbolFields { addr, len, flags, name } = &**fields;
+            ItemKind::Symbol(Box::new(NewSymbol {
+                start: event.integer(addr)?,
+                size: event.integer(len)?,
+                name: text(event, name)?,
+                is_removed: event.integer(flags)? & REMOVED != 0,
+            }))
         }
         Record::Comm { pid, misc } => {
             let process = task(event, pid)?;

@@ -68,6 +68,15 @@ pub(super) struct NewMapping {
     pub(super) build_id: Arc<[u8]>,
 }
 
+/// A function that the kernel has generated or removed.
+#[derive(Debug, Clone)]
+pub(super) struct NewSymbol {
+    pub(super) start: u64,
+    pub(super) size: u64,
+    pub(super) name: Arc<str>,
+    pub(super) is_removed: bool,
+}
+
 /// All address spaces of a trace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spaces {
@@ -80,10 +89,31 @@ pub(super) struct Spaces {
 }
 
 impl Spaces {
-    /// Creates the spaces of a trace, without mappings.
+    /// Creates the spaces of a trace, with the mappings that it has apart from its events.
     pub(super) fn new(trace: &Trace) -> Self {
         let ids = trace.build_ids().iter().map(|of| (of.path.clone(), of.id.clone()));
-        Spaces { build_ids: Arc::new(ids.collect()), ..Spaces::default() }
+        let mut spaces = Spaces { build_ids: Arc::new(ids.collect()), ..Spaces::default() };
+        for of in trace.process_mappings() {
+            let mapping = NewMapping {
+                start: of.start,
+                size: of.end.saturating_sub(of.start),
+                file_offset: 0,
+                path: of.path.clone(),
+                build_id: Arc::default(),
+            };
+            spaces.map(Some(of.process.into()), &mapping);
+        }
+        spaces
+    }
+
+    /// Names a range of the kernel after a function, or forgets it.
+    pub(super) fn symbol(&mut self, symbol: &NewSymbol) {
+        let NewSymbol { start, size, name, is_removed } = symbol;
+        let module = match is_removed {
+            true => None,
+            false => self.modules.of_kernel(name, *start, *size),
+        };
+        self.kernel.map(*start, Mapping { end: start.saturating_add(*size), module, to_file: 0 });
     }
 
     /// Maps a range of a process, or of the kernel if there is none.
@@ -175,6 +205,30 @@ mod tests {
             let expected = all.iter().enumerate().rev().find(has).map(|(module, _)| module);
             prop_assert_eq!(space.find(address).and_then(|found| found.module), expected);
         }
+    }
+
+    #[test]
+    fn functions_of_the_kernel_come_and_go() {
+        let mut spaces = Spaces::default();
+        let base = 1 << 63;
+        let symbol = |is_removed| NewSymbol {
+            start: base + 0x100,
+            size: 0x40,
+            name: "bpf_prog_1".into(),
+            is_removed,
+        };
+        let name = |spaces: &Spaces, address| {
+            let frame = spaces.frame(Some(1), CodeMode::Kernel, address);
+            assert_eq!(frame.address, address);
+            let modules = spaces.modules.clone().into_all();
+            frame.module.map(|module| modules[module].path.to_string())
+        };
+        spaces.symbol(&symbol(false));
+        assert_eq!(name(&spaces, base + 0x100).as_deref(), Some("bpf_prog_1"));
+        assert_eq!(name(&spaces, base + 0x13f).as_deref(), Some("bpf_prog_1"));
+        assert_eq!(name(&spaces, base + 0x140), None);
+        spaces.symbol(&symbol(true));
+        assert_eq!(name(&spaces, base + 0x100), None);
     }
 
     #[test]

@@ -92,6 +92,7 @@ impl StackState {
         match kind {
             ItemKind::Sample(_) => {}
             ItemKind::Mapping { process, mapping } => self.spaces.map(*process, mapping),
+            ItemKind::Symbol(symbol) => self.spaces.symbol(symbol),
             ItemKind::Exec { process } => self.spaces.clear(*process),
             // A process that has ended may still be in samples, until another one has its id.
             ItemKind::Fork { pid, parent_pid } => self.spaces.fork(*parent_pid, *pid),
@@ -148,7 +149,7 @@ impl StackState {
     fn resolve_known(&mut self, sample: &Sample, words: &[u64], frames: &mut Vec<FrameId>) {
         let words = words.get(sample.chain.clone()).unwrap_or_default();
         for (mode, address) in addresses(words, sample.first_is_exact) {
-            let frame = self.spaces.frame(sample.process, mode, address);
+            let frame = self.spaces.frame(sample.memory, mode, address);
             frames.push(self.frames.find_or_add(frame));
         }
     }

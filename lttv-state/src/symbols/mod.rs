@@ -45,7 +45,7 @@ pub struct SymbolOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Symbol {
-    /// The demangled name of the function, or of the pair; `None` if unknown.
+    /// The demangled name of the function, or that of the pair or section; `None` if unknown.
     pub function: Option<Arc<str>>,
     /// The name of the binary without its folder, and the address in it; `None` if unknown.
     pub binary: Option<(Arc<str>, u64)>,
@@ -64,6 +64,9 @@ impl Symbol {
             CallTarget::EventPair(pair) => {
                 let function = calls.pair_names().get(pair.0 as usize).cloned();
                 return Symbol { function, ..Symbol::at(0) };
+            }
+            CallTarget::Section(section) => {
+                return Symbol { function: trace.section(section).cloned(), ..Symbol::at(0) };
             }
         };
         let binary = trace.binary(function.process, address);
@@ -157,6 +160,10 @@ impl Symbols {
     pub fn frame(&mut self, samples: &TraceSamples, frame: &Frame) -> Symbol {
         let module = frame.module.and_then(|module| samples.modules().get(module));
         match (frame.mode, module) {
+            // Of functions that the kernel has generated, the module is the name.
+            (CodeMode::Kernel, Some(module)) if !module.path.starts_with(['[', '/']) => {
+                Symbol { function: Some(module.path.clone()), ..Symbol::of_frame(samples, frame) }
+            }
             (CodeMode::Kernel, _) => {
                 let function =
                     self.of_kernel(samples.trace(), samples.kernel_base(), frame.address);

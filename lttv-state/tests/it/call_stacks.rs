@@ -339,7 +339,7 @@ fn flame_graphs_put_threads_and_processes_together() {
     let folded = |place: fn(&ThreadCalls) -> Option<Vec<Arc<str>>>| {
         let name = |function: &Function| match function.code {
             CallTarget::Address(address) => format!("f;{address}\n").into(),
-            CallTarget::EventPair(_) => unreachable!("there are no pairs"),
+            other => unreachable!("there are only functions: {other:?}"),
         };
         let (mut graph, mut folded) = (FlameGraph::new(), Vec::new());
         graph.add_calls(&calls.traces()[0], place, name);

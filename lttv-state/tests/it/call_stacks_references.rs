@@ -30,7 +30,7 @@ fn read(path: PathBuf) -> Value {
 fn hex(calls: &TraceCalls, id: FunctionId) -> String {
     match calls.functions()[id.index()].code {
         CallTarget::Address(address) => format!("{address:x}"),
-        CallTarget::EventPair(pair) => panic!("a pair: {pair:?}"),
+        other => panic!("no address: {other:?}"),
     }
 }
 

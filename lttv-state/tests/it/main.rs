@@ -61,6 +61,8 @@ mod kernel_legacy;
 mod kernel_memory_maps;
 #[cfg(feature = "kernel")]
 mod kernel_oracle;
+#[cfg(feature = "analyses")]
+mod kernel_recordings;
 #[cfg(feature = "kernel")]
 mod kernel_since_4_14;
 mod kernel_state_dumps;

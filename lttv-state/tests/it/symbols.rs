@@ -165,7 +165,7 @@ fn debug_information_is_found_by_build_id_and_debug_link() {
     let [of] = calls.traces() else { panic!("one trace") };
     let address = |function: &Function| match function.code {
         CallTarget::Address(address) => address,
-        CallTarget::EventPair(_) => panic!("functions have addresses"),
+        other => panic!("functions have addresses: {other:?}"),
     };
     let sound = names(&calls, &mut Symbols::new(SymbolOptions::default()));
     let plain = sound.iter().position(|(name, _)| name == "plain").expect("the function");

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime};
 
 use hashbrown::HashSet;
 
+use super::files::{New, RecordingFiles, open_complete};
+use super::followed::Followed;
+use super::recording::FollowedRecording;
 use super::silence::Silence;
 use super::trace::FollowedTrace;
 use crate::base::source::{Access, FileBytes};
@@ -27,9 +31,15 @@ use crate::trace::Trace;
 /// [`poll`](Self::poll) reads what was written since the last call: new packets, new files,
 /// new metadata, and new traces. Each whole packet is returned once, whatever the tracer does
 /// with its files: files are written anew when their number is limited, renamed and moved
-/// when a session is rotated, and removed when it is cleared. Files are never mapped.
+/// when a session is rotated, and removed when it is cleared. Files that grow are never mapped.
 ///
-/// The end of a recording is not marked on disk. [`complete`](Self::complete) ends it.
+/// The end of a recording in CTF is not marked on disk. [`complete`](Self::complete) ends it.
+///
+/// Recordings of perf are followed in files and in [streams](Self::with_stream), up to their
+/// [end](Self::has_ended). perf describes tracepoints at the end of a file, so until then they are named by
+/// their numbers and their fields are bytes; in a stream their descriptions come first. Of compressed records
+/// (`-z`), the last part, of at most some hundred KiB, is known at the end only. A recording of ftrace is a file
+/// that trace-cmd writes when it ends: it is read then.
 ///
 /// Until then, events are delivered up to the time for which all tracefiles have data.
 /// A tracefile without new data holds up the others. A [limit of silence](Self::with_silence)
@@ -60,7 +70,10 @@ use crate::trace::Trace;
 #[doc(alias("prometheus", "tail"))]
 pub struct Follower {
     paths: Vec<PathBuf>,
-    traces: Vec<FollowedTrace>,
+    traces: Vec<Followed>,
+    /// The recordings of perf that are no traces yet, since their descriptions are not there.
+    starting: Vec<FollowedRecording>,
+    files: RecordingFiles,
     versions: Vec<Arc<Trace>>,
     /// The trace whose metadata is in a directory, with the state of the file when it was read.
     dirs: BTreeMap<PathBuf, Dir>,
@@ -96,6 +109,8 @@ impl Follower {
         Follower {
             paths: paths.into_iter().map(|path| path.as_ref().to_owned()).collect(),
             traces: Vec::new(),
+            starting: Vec::new(),
+            files: RecordingFiles::default(),
             versions: Vec::new(),
             dirs: BTreeMap::new(),
             silence: None,
@@ -111,6 +126,59 @@ impl Follower {
     pub fn with_silence(mut self, limit: Duration) -> Follower {
         self.silence = Some(Silence::new(limit));
         self
+    }
+
+    /// Adds a recording of perf that arrives from a stream, such as a pipe, up to its end: another thread reads
+    /// the stream and sends its parts. The path is for messages and names.
+    ///
+    /// ```
+    /// use std::sync::mpsc::sync_channel;
+    /// use std::time::Instant;
+    ///
+    /// use ltt_read::{Follower, Merge};
+    ///
+    /// let (sender, stream) = sync_channel(16);
+    /// let mut follower = Follower::new([""; 0]).with_stream("-", stream);
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/perf/pipe-z.data");
+    /// let bytes = std::fs::read(path)?;
+    /// let (first, second) = bytes.split_at(bytes.len() / 2);
+    /// let mut merge = Merge::new(&[]);
+    /// let mut events = 0;
+    /// for part in [first, second] {
+    ///     sender.send(Ok(part.to_vec()))?;
+    ///     follower.poll(Instant::now())?;
+    ///     merge.continue_with(follower.traces());
+    ///     while merge.next().is_some() {
+    ///         events += 1;
+    ///     }
+    /// }
+    /// drop(sender);
+    /// follower.poll(Instant::now())?;
+    /// assert!(follower.has_ended());
+    /// merge.continue_with(follower.traces());
+    /// while merge.next().is_some() {
+    ///     events += 1;
+    /// }
+    /// assert!(events > 50 && !merge.is_pending());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_stream(
+        mut self,
+        path: impl AsRef<Path>,
+        stream: Receiver<io::Result<Vec<u8>>>,
+    ) -> Follower {
+        self.starting.push(FollowedRecording::of_stream(path.as_ref(), stream));
+        self
+    }
+
+    /// Returns `true` if nothing follows: there are only recordings of perf and ftrace that have ended, and no
+    /// directories in which there may be others.
+    pub fn has_ended(&self) -> bool {
+        let is_known = |path: &PathBuf| self.files.knows(path);
+        self.starting.is_empty()
+            && self.paths.iter().all(is_known)
+            && self.traces.iter().all(Followed::has_ended)
     }
 
     /// Reads what was written since the last call, up to 4 MiB of each file. Returns `true` if
@@ -132,6 +200,7 @@ impl Follower {
         for trace in &mut self.traces {
             has_grown |= trace.read(&mut failures);
         }
+        has_grown |= self.start(&mut failures);
         if let Some(time) = self.quiet_until(now) {
             self.traces.iter_mut().for_each(|trace| trace.silent_until(time));
             has_grown = true;
@@ -174,14 +243,15 @@ impl Follower {
 
     /// Returns `true` if the last [`poll`](Self::poll) read all files to their ends.
     pub fn is_read(&self) -> bool {
-        self.traces.iter().all(FollowedTrace::is_read)
+        self.traces.iter().all(Followed::is_read)
+            && self.starting.iter().all(FollowedRecording::is_read)
     }
 
     /// Forgets the data that a merge of the [`traces`](Self::traces) has delivered. Without
     /// this call, all data is kept in memory.
     pub fn release(&mut self, merge: &Merge) {
         for (number, trace) in self.traces.iter_mut().enumerate() {
-            trace.growing.release(merge, number);
+            trace.release(merge, number);
         }
         self.latest = self.latest.max(merge.latest());
     }
@@ -194,20 +264,50 @@ impl Follower {
     /// The first of the [`metadata_errors`](Self::metadata_errors), or a failure that
     /// [`poll`](Self::poll) has not returned yet.
     pub fn complete(&mut self) -> Result<(), Error> {
-        self.traces.iter_mut().for_each(FollowedTrace::complete);
+        let mut failed = self.dirs.values_mut().find_map(|dir| dir.error.take());
+        let mut keep = |result: Result<(), Error>| {
+            failed = failed.take().or(result.err());
+        };
+        for mut recording in std::mem::take(&mut self.starting) {
+            keep(recording.complete());
+            if recording.growing.is_some() {
+                self.traces.push(Followed::Perf(Box::new(recording)));
+            }
+        }
+        for (path, kind) in self.files.incomplete() {
+            let opened = open_complete(&path, kind);
+            keep(opened.map(|traces| self.traces.extend(traces)));
+        }
+        self.traces.iter_mut().for_each(|trace| keep(trace.complete()));
         self.update();
-        let failed = self.dirs.values_mut().find_map(|dir| dir.error.take());
         failed.or_else(|| self.failures.drain(..).next()).map_or(Ok(()), Err)
     }
 
+    /// Reads the recordings of perf that are no traces yet. Returns `true` if one has become one.
+    fn start(&mut self, failures: &mut Vec<Error>) -> bool {
+        let mut has_grown = false;
+        for mut recording in std::mem::take(&mut self.starting) {
+            recording.read(failures);
+            match &recording.growing {
+                Some(_) => {
+                    self.traces.push(Followed::Perf(Box::new(recording)));
+                    has_grown = true;
+                }
+                None if recording.is_complete() => {}
+                None => self.starting.push(recording),
+            }
+        }
+        has_grown
+    }
+
     fn update(&mut self) {
-        let versions = self.traces.iter_mut().map(|trace| trace.growing.version().clone());
+        let versions = self.traces.iter_mut().filter_map(|trace| trace.version().cloned());
         self.versions = versions.collect();
     }
 
     /// Returns a time before which nothing is missing, if there is a new one.
     fn quiet_until(&mut self, now: Instant) -> Option<Timestamp> {
-        let known = self.traces.iter().map(|trace| trace.growing.known_until());
+        let known = self.traces.iter().map(Followed::known_until);
         self.latest = known.max().unwrap_or(Timestamp::MIN).max(self.latest);
         let is_read = self.is_read();
         let time = self.silence.as_mut()?.note(now, self.latest)?;
@@ -225,9 +325,21 @@ impl Follower {
         self.dirs.retain(|dir, _| search.found.iter().any(|found| found.path == *dir));
         let mut has_grown = false;
         for found in &search.found {
+            if found.kind == Kind::Legacy {
+                let reason = "recordings of LTTng 0.x cannot be followed";
+                failures.push(Error::NotATrace { path: found.path.clone(), reason });
+                continue;
+            }
             if found.kind != Kind::Ctf {
-                let (path, reason) = (found.path.clone(), "only CTF can be followed");
-                failures.push(Error::NotATrace { path, reason });
+                match self.files.find(&found.path, found.kind) {
+                    Ok(Some(New::Complete(traces))) => {
+                        self.traces.extend(traces);
+                        has_grown = true;
+                    }
+                    Ok(Some(New::Growing(recording))) => self.starting.push(recording),
+                    Ok(None) => {}
+                    Err(error) => failures.extend(Some(error).filter(is_lasting)),
+                }
                 continue;
             }
             match self.read_metadata(&found.path) {
@@ -235,7 +347,8 @@ impl Follower {
                 Err(error) => failures.extend(Some(error).filter(is_lasting)),
             }
             let trace = self.dirs.get(&found.path).and_then(|dir| dir.trace);
-            if let Some(trace) = trace.and_then(|number| self.traces.get_mut(number)) {
+            let trace = trace.and_then(|number| self.traces.get_mut(number));
+            if let Some(Followed::Ctf(trace)) = trace {
                 let mut found_here = Vec::new();
                 trace.add_files(&found.path, &mut found_here);
                 failures.extend(found_here.into_iter().filter(is_lasting));
@@ -282,17 +395,19 @@ impl Follower {
     fn add_metadata(&mut self, dir: &Path, bytes: &[u8]) -> Result<(usize, bool), Error> {
         let mut found = GrowingTrace::new(dir, bytes)?;
         let uuid = found.version().uuid();
-        let same = self.traces.iter_mut().position(|known| {
-            let known = known.growing.version();
-            known.uuid() == uuid && (uuid.is_some() || known.path() == dir)
+        let same = (0..).zip(&mut self.traces).find_map(|(number, known)| {
+            let Followed::Ctf(known) = known else { return None };
+            let version = known.growing.version();
+            let is_same = version.uuid() == uuid && (uuid.is_some() || version.path() == dir);
+            is_same.then_some((number, known))
         });
         match same {
-            Some(number) => {
-                let has_grown = self.traces[number].growing.extend_metadata(bytes)?;
+            Some((number, known)) => {
+                let has_grown = known.growing.extend_metadata(bytes)?;
                 Ok((number, has_grown))
             }
             None => {
-                self.traces.push(FollowedTrace::new(found));
+                self.traces.push(Followed::Ctf(Box::new(FollowedTrace::new(found))));
                 Ok((self.traces.len() - 1, true))
             }
         }

@@ -245,7 +245,7 @@ impl PacketRun {
     }
 
     pub(super) fn into_packets(self) -> Packets {
-        Packets { file: self.file, bytes: self.bytes, begin: self.begin }
+        Packets { file: self.file, bytes: self.bytes, begin: self.begin, kind: FileKind::Ctf }
     }
 }
 

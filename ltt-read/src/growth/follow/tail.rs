@@ -170,7 +170,7 @@ impl Tail {
 }
 
 /// Reads bytes at an offset of a file, fewer only at its end.
-fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < bytes.len() {
         let at = offset + done as u64;

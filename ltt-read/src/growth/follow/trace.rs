@@ -13,6 +13,7 @@ use super::tail::Tail;
 use crate::base::time::Timestamp;
 use crate::files::entries::entries;
 use crate::files::file_id::FileId;
+use crate::format::FileKind;
 use crate::growth::GrowingTrace;
 use crate::growth::stream::Packets;
 use crate::report::Error;
@@ -162,7 +163,8 @@ impl FollowedTrace {
                 Some(stream) => stream.tracefile,
                 None => self.growing.add_tracefile(&name),
             };
-            let packets = Packets { file: tail.path.clone(), bytes, begin };
+            let kind = FileKind::Ctf;
+            let packets = Packets { file: tail.path.clone(), bytes, begin, kind };
             self.growing.append_packets(tracefile, packets);
         }
         self.growing.complete_all();

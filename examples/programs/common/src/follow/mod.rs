@@ -1,9 +1,10 @@
-//! Traces that are being recorded, as programs name them: directories that grow, and live sessions.
+//! Traces that are being recorded, as programs name them: directories and files that grow, standard input, and live
+//! sessions.
 
 mod address;
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ltt_read::Follower;
@@ -13,7 +14,7 @@ use lttv_context::Recording;
 pub use address::Address;
 
 use crate::report::Usage;
-use crate::stdin::is_stdin;
+use crate::stdin;
 
 /// The time between two looks at a recording that has nothing new.
 pub const PAUSE: Duration = Duration::from_millis(20);
@@ -21,7 +22,7 @@ pub const PAUSE: Duration = Duration::from_millis(20);
 /// The options of traces that are being recorded.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct FollowArgs {
-    /// Follow the directories while they are recorded
+    /// Follow the directories, recordings of perf or standard input while they are recorded
     #[arg(long)]
     pub follow: bool,
 
@@ -45,7 +46,7 @@ impl Default for FollowArgs {
 pub enum Place {
     /// Directories of traces that are complete.
     Recorded,
-    /// Directories of traces that are being recorded.
+    /// Directories of traces, recordings of perf or standard input, which are being recorded.
     Growing,
     /// A relay daemon, whose sessions are to be listed.
     Daemon(String),
@@ -80,13 +81,16 @@ impl Place {
             _ if addresses.iter().any(Option::is_some) => {
                 Err(Usage::new("a live session cannot be read together with others"))
             }
-            _ if args.follow => match paths.iter().find(|path| is_stdin(path) || path.is_file()) {
-                Some(file) => Err(not_followed(file)),
-                None => Ok(Place::Growing),
-            },
+            _ if args.follow => Ok(Place::Growing),
             _ if args.from_start => Err(Usage::new("--from-start needs net://…")),
             _ => Ok(Place::Recorded),
         }
+    }
+
+    /// Returns `true` if paths are standard input alone, with what `perf record -o -` writes: it can be read as it
+    /// comes.
+    pub fn is_pipe_of_perf(paths: &[PathBuf]) -> bool {
+        matches!(paths, [path] if stdin::is_stdin(path)) && stdin::is_pipe_of_perf()
     }
 
     /// Opens the recording of the traces; `None` if they are complete or to be listed. A live session
@@ -107,7 +111,13 @@ impl Place {
                 let silence = Duration::try_from_secs_f64(args.silence);
                 let silence =
                     silence.map_err(|error| Usage::new(format_args!("--silence: {error}")))?;
-                Ok(Some(Follower::new(paths).with_silence(silence).into()))
+                let (streams, paths): (Vec<_>, Vec<_>) =
+                    paths.iter().partition(|path| stdin::is_stdin(path));
+                let mut follower = Follower::new(paths).with_silence(silence);
+                for path in streams {
+                    follower = follower.with_stream(path, stdin::stream()?);
+                }
+                Ok(Some(follower.into()))
             }
             Place::Session { daemon, host, session } => {
                 let start = if args.from_start { LiveStart::Beginning } else { LiveStart::Now };
@@ -122,31 +132,23 @@ impl Place {
     }
 }
 
-/// Returns the error for a recording in a file or from standard input, which cannot be followed.
-fn not_followed(file: &Path) -> Usage {
-    Usage::new(format_args!(
-        "--follow: {}: only directories of LTTng and live sessions are followed; without --follow, what recordings of \
-         perf and ftrace contain so far is read",
-        file.display()
-    ))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
-    fn files_are_not_followed() {
+    fn files_and_standard_input_are_followed() {
         let follow = FollowArgs { follow: true, ..FollowArgs::default() };
         let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
-        for path in [traces.join("perf/perf.data"), "-".into()] {
-            let error = Place::new(std::slice::from_ref(&path), follow).expect_err("a refusal");
-            assert!(error.to_string().contains("without --follow"), "{error}");
+        for path in [traces.join("perf/perf.data"), traces.join("kernel"), "-".into()] {
+            let paths = [path];
+            assert_eq!(Place::new(&paths, follow).expect("a place"), Place::Growing);
             assert_eq!(
-                Place::new(&[path], FollowArgs::default()).expect("a place"),
+                Place::new(&paths, FollowArgs::default()).expect("a place"),
                 Place::Recorded
             );
         }
-        assert_eq!(Place::new(&[traces.join("kernel")], follow).expect("a place"), Place::Growing);
     }
 }

@@ -77,8 +77,8 @@ fn other_streams_are_refused() {
         ("lttv dump - < /dev/null", "no recording of perf or ftrace"),
         ("echo text | lttv stats -", "no recording of perf or ftrace"),
         ("yes | lttv info -", "no recording of perf or ftrace"),
-        (&format!("lttv dump --follow - < {PIPE}"), "--follow"),
-        (&format!("lttv dump --follow {PIPE}"), "--follow"),
+        ("lttv dump --follow - < /dev/null", "no recording of perf"),
+        (&format!("lttv dump --follow - < {TRACES}/ftrace/trace.dat"), "no recording of perf"),
     ] {
         let run = shell(line);
         assert!(run.status.is_some_and(|status| status != 0), "{line}: {run:?}");
@@ -87,4 +87,93 @@ fn other_streams_are_refused() {
     let twice = shell(&format!("lttv dump --count - - < {PIPE}"));
     assert_eq!(twice.status, Some(1), "{twice:?}");
     assert!(twice.stderr.contains("only once"), "{}", twice.stderr);
+}
+
+/// Returns the recording of a file as perf writes it to a pipe: attributes, descriptions and names, then the records,
+/// with ends of rounds, and the number of bytes up to a place in the middle of them.
+fn as_pipe(file: &[u8]) -> (Vec<u8>, usize) {
+    let number =
+        |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().expect("8 bytes")) as usize;
+    let record = |kind: u32, body: &[u8]| {
+        let size = (8 + body.len()) as u16;
+        [&kind.to_le_bytes()[..], &[0; 2], &size.to_le_bytes(), body].concat()
+    };
+    let mut pipe = [&b"PERFILE2"[..], &16_u64.to_le_bytes()].concat();
+    let (entry, attributes, size) = (number(16), number(24), number(32));
+    for at in (attributes..attributes + size).step_by(entry) {
+        let (ids, size) = (number(at + entry - 16), number(at + entry - 8));
+        pipe.extend(record(64, &[&file[at..at + entry - 16], &file[ids..ids + size]].concat()));
+    }
+    let (begin, size) = (number(40), number(48));
+    let mut place = begin + size;
+    for feature in (0..256).filter(|bit| file[72 + bit / 8] >> (bit % 8) & 1 != 0) {
+        let payload = &file[number(place)..][..number(place + 8)];
+        place += 16;
+        if payload.len() < 60_000 && matches!(feature, 3..=12) {
+            pipe.extend(record(80, &[&(feature as u64).to_le_bytes(), payload].concat()));
+        }
+    }
+    let (mut at, mut middle, mut rounds) = (begin, 0, 0);
+    while at < begin + size {
+        let size = usize::from(u16::from_le_bytes([file[at + 6], file[at + 7]]));
+        pipe.extend(&file[at..at + size]);
+        at += size;
+        rounds += 1;
+        if rounds % 100 == 0 {
+            pipe.extend(record(68, &[]));
+        }
+        if middle == 0 && at > begin + number(48) * 3 / 4 {
+            middle = pipe.len();
+        }
+    }
+    (pipe, middle)
+}
+
+/// Events of a pipe are printed while others are still to come.
+#[test]
+fn a_pipe_is_printed_while_it_is_written() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    let path = format!("{TRACES}/perf/perf.data");
+    let file = std::fs::read(&path).expect("the recording");
+    let (pipe, middle) = as_pipe(&file);
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let expected = sorted(&printed(&format!("lttv dump {path}")));
+    for args in [&["dump", "-"][..], &["dump", "--follow", "-"]] {
+        let mut command = Command::new(support::lttv());
+        command.args(args).env("HOME", "/nonexistent").env("TZ", "UTC");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("lttv");
+        let mut input = child.stdin.take().expect("a pipe");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        input.write_all(&pipe[..middle]).expect("a reader");
+        input.flush().expect("a reader");
+        let mut text = String::new();
+        for _ in 0..20 {
+            output.read_line(&mut text).expect("a line, although the pipe is open");
+        }
+        input.write_all(&pipe[middle..]).expect("a reader");
+        drop(input);
+        std::io::Read::read_to_string(&mut output, &mut text).expect("text");
+        assert!(child.wait().expect("an end").success());
+        assert_eq!(sorted(&text), expected, "{args:?}");
+    }
+    // A file in this form that is read as a whole gives the same.
+    let directory = tempfile::tempdir().expect("a directory");
+    let saved = directory.path().join("pipe.data");
+    std::fs::write(&saved, &pipe).expect("room");
+    assert_eq!(sorted(&printed(&format!("lttv dump {}", saved.display()))), expected);
+}
+
+/// A recording in a file that has ended is followed to its end.
+#[test]
+fn files_are_followed_to_their_end() {
+    for file in ["perf/perf.data", "ftrace/trace.dat"] {
+        let path = format!("{TRACES}/{file}");
+        let count = |options: &str| printed(&format!("lttv dump --count {options} {path}"));
+        assert_eq!(count("--follow"), count(""), "{file}");
+    }
 }

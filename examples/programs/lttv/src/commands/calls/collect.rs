@@ -6,10 +6,9 @@ use ltt_read::Timestamp;
 use lttv_common::args::InputArgs;
 use lttv_common::calls::advice;
 use lttv_common::report::{Interrupted, Report};
-use lttv_state::call_stacks::{CallStackState, CallStacks};
+use lttv_state::call_stacks::{CallRules, CallStackState, CallStacks};
 use lttv_state::heap::{Heap, HeapState};
 
-use super::pairs::PairArgs;
 use crate::commands::analysis::Analysis;
 
 /// The calls and heaps of a window.
@@ -25,7 +24,7 @@ pub struct Collected {
     pub read: Result<(), Interrupted>,
 }
 
-/// Reads the calls and heaps of the window of an analysis.
+/// Reads the calls, by some rules, and the heaps of the window of an analysis.
 ///
 /// # Errors
 ///
@@ -34,11 +33,10 @@ pub struct Collected {
 pub fn collect(
     mut analysis: Analysis,
     input: &InputArgs,
-    pairs: &PairArgs,
+    rules: CallRules,
     report: &mut Report,
 ) -> Result<Collected, Box<dyn Error>> {
     input.one_thread(report, "the events of calls");
-    let rules = pairs.rules(analysis.traceset.traces())?;
     let stacks = analysis.context.attach(CallStackState::new(rules));
     let state = analysis.context.attach(HeapState::new(stacks));
     let window = analysis.window;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use ltt_read::Trace;
 use lttv_common::args::InputArgs;
 use lttv_common::calls::advice::{self, NoStacks, OtherStacks};
-use lttv_common::report::{Interrupted, Report};
+use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_common::time::Window;
-use lttv_state::call_stacks::{CallStacks, declares_calls};
+use lttv_state::call_stacks::{CallRules, CallStacks, declares_calls, declares_markers};
 use lttv_state::heap::{Heap, declares_blocks};
 use lttv_state::stack_samples::{
     SampleSettings, SampledEvents, StackEvent, StackEventKind, StackSampleAnalysis, StackSamples,
@@ -24,8 +24,8 @@ use crate::commands::analysis::Analysis;
 /// The options that choose stacks.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SourceArgs {
-    /// Show the stacks of `samples`, the `calls` of functions, the time `off-cpu`, or the stacks of the events
-    /// of a name [default: the first of these that the traces contain]
+    /// Show the stacks of `samples`, the `calls` of functions, the sections of `markers`, the time `off-cpu`, or
+    /// the stacks of the events of a name [default: the first of these that the traces contain]
     #[arg(long, value_name = "WHAT")]
     pub of: Option<StackSource>,
 
@@ -41,6 +41,8 @@ pub enum StackSource {
     Samples,
     /// The calls of functions.
     Calls,
+    /// The sections that programs mark, as calls.
+    Markers,
     /// The switches that take threads from CPUs.
     OffCpu,
     /// The events of a name.
@@ -54,6 +56,7 @@ impl FromStr for StackSource {
         Ok(match text {
             "samples" => StackSource::Samples,
             "calls" => StackSource::Calls,
+            "markers" => StackSource::Markers,
             "off-cpu" => StackSource::OffCpu,
             name => StackSource::Event(name.into()),
         })
@@ -115,6 +118,7 @@ impl Stacks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Candidate {
     Calls,
+    Markers,
     Samples(SampledEvents),
 }
 
@@ -169,9 +173,13 @@ fn read(
     report: &mut Report,
 ) -> Result<Found, Box<dyn Error>> {
     match candidate {
-        Candidate::Calls => {
+        Candidate::Calls | Candidate::Markers => {
+            let rules = match candidate {
+                Candidate::Markers => CallRules::of_markers(),
+                _ => pairs.rules(analysis.traceset.traces())?,
+            };
             let Collected { analysis, calls, heap, read } =
-                collect(analysis, input, pairs, report)?;
+                collect(analysis, input, rules, report)?;
             Ok(Found { analysis, stacks: Stacks::Calls(calls, heap), read })
         }
         Candidate::Samples(events) => {
@@ -210,15 +218,24 @@ fn candidates(
         None => {
             let has_calls = |trace: &Arc<Trace>| declares_calls(trace) || declares_blocks(trace);
             let calls = traces.iter().any(has_calls).then_some(Candidate::Calls);
+            let has_markers = traces.iter().any(|trace| declares_markers(trace));
             let all = [
                 first(StackEventKind::Counter),
                 calls,
+                has_markers.then_some(Candidate::Markers),
                 off_cpu(),
                 first(StackEventKind::Tracepoint),
             ];
             Ok(all.into_iter().flatten().collect())
         }
         Some(StackSource::Calls) => Ok(vec![Candidate::Calls]),
+        Some(StackSource::Markers) if !pairs.pair.is_empty() => {
+            Err(Usage::new("--pair has no use with the sections of markers").into())
+        }
+        Some(StackSource::Markers) => match traces.iter().any(|trace| declares_markers(trace)) {
+            true => Ok(vec![Candidate::Markers]),
+            false => Err(missing("the traces contain no markers of ftrace")),
+        },
         Some(StackSource::Samples) => {
             let samples = first(StackEventKind::Counter);
             let samples = samples
