@@ -1,5 +1,6 @@
 // The frame of a view: heading, tools, what is going on, and showing or hiding it.
 
+import { followHeight } from './height.js';
 import { button, el, setText } from './dom.js';
 import { readSetting, writeSetting } from '../draw/theme.js';
 
@@ -25,6 +26,7 @@ export class Panel extends EventTarget {
     this.body = el('div', { class: 'body', id: `${id}-body` });
     this.element = el('section', { class: isCompact ? 'panel is-compact' : 'panel', id, 'aria-labelledby': `${id}-title` },
       el('header', {}, this.toggle, this.heading, this.note, this.tools), this.body);
+    followHeight(this.element, id);
     const isHidden = readSetting(`lttv-hidden-${id}`);
     if (isHidden === null ? !isShownAtFirst : isHidden === 'true') this.#set(false);
   }
