@@ -30,7 +30,7 @@ import { Usage } from './view/usage.js';
 import { ViewBar } from './view/view_bar.js';
 import { el } from './view/dom.js';
 
-/** The application. It emits `notation`, `signs` and `states`. */
+/** The application. It emits `notation`, `signs`, `states` and `looks`. */
 export class App extends EventTarget {
   #row = null;
 

@@ -51,6 +51,8 @@ function follow(link) {
   if (link.thread !== undefined) shared.selectThread(link.thread);
   if (link.time !== undefined) shared.setTime(link.time);
   if (link.window !== undefined) shared.show(link.window);
+  if (link.views !== undefined) for (const { panel } of app.views) panel.show(link.views.includes(panel.id), { forNow: true });
+  if (link.pins !== undefined || link.order !== undefined) app.threads.setLooks(link);
   if (link.range !== undefined) shared.setRange(link.range.from, link.range.to);
 }
 
@@ -68,7 +70,10 @@ function writeLink(experiment) {
 
 function snapshot() {
   const { window, span, time, thread, filter, range } = app.shared;
-  return { window, span, time, thread, filter, range };
+  const shown = app.views.filter(({ panel }) => panel.isShown);
+  const isUsual = app.views.every(({ panel }) => panel.isShown === panel.isShownAtFirst);
+  const views = isUsual ? null : shown.map(({ panel }) => panel.id);
+  return { window, span, time, thread, filter, range, views, ...app.threads.looks };
 }
 
 /** Follows a trace that is still being read. */
@@ -130,6 +135,8 @@ async function start() {
   app.shared.setTime(app.shared.span.from);
   follow(fromLink(location.hash, app.shared.span));
   app.shared.on(['window', 'time', 'thread', 'filter', 'range'], () => writeLink(named));
+  app.addEventListener('looks', () => writeLink(named));
+  for (const { panel } of app.views) panel.addEventListener('change', () => writeLink(named));
   app.link = () => `${location.origin}${location.pathname}#${toLink({ ...snapshot(), experiment: named })}`;
   addEventListener('hashchange', () => {
     if (location.hash !== written) follow(fromLink(location.hash, app.shared.span));

@@ -19,7 +19,7 @@ use crate::http::guard::Guard;
 use crate::http::serve::{self, Patience};
 use crate::http::{Server, router};
 use crate::protocol::models::Trace;
-use crate::workspace::{FileMemory, Roots, Workspace, overlapping};
+use crate::workspace::{FileMemory, Roots, Workspace, WorkspaceError, overlapping};
 
 /// The arguments of the server.
 #[derive(Debug, Clone, clap::Args)]
@@ -171,8 +171,13 @@ fn open_all(
             let named = path.canonicalize()?;
             let named = named.to_str().ok_or("a path is not UTF-8")?;
             workspace.open_trace(named, name).map_err(|error| {
+                let reason = match &error {
+                    WorkspaceError::NotATrace => "there is no trace here".to_owned(),
+                    WorkspaceError::NoSuchPath => "a link in it leads elsewhere".to_owned(),
+                    _ => error.to_string(),
+                };
                 let detail = error.detail().map_or_else(String::new, |of| format!(": {of}"));
-                format!("{}: {error}{detail}", path.display()).into()
+                format!("{}: {reason}{detail}", path.display()).into()
             })
         };
         let whole = open(path, None)?;

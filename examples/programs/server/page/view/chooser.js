@@ -62,9 +62,13 @@ export class Chooser {
     const [from, to] = [traces[0].start, traces.reduce((last, { end }) => (BigInt(end) > last ? BigInt(end) : last), 0n)].map(BigInt);
     const when = `${formatTime(from, { notation: 'date', digits: 3 })}, ${formatDuration(to - from)}`;
     const names = traces.map(({ name }) => name).join(', ');
-    return el('section', {},
-      el('h3', {}, button(traces.length > 1 ? `${traces.length} traces` : traces[0].name, `Open ${names}`, () => this.#choose(traces), { class: 'link' }), el('span', { class: 'quiet', text: `  ${when}` })),
-      el('ul', {}, ...traces.map((trace) => el('li', {}, el('label', {}, el('input', { type: 'checkbox', value: trace.UUID }), ` ${trace.name} `, el('span', { class: 'quiet', text: this.#kind(trace) }))))));
+    const mark = (trace) => el('input', { type: 'checkbox', value: trace.UUID, 'aria-label': `Mark ${trace.name}` });
+    const isOne = traces.length === 1;
+    const title = button(isOne ? traces[0].name : `${traces.length} traces`, `${isOne ? traces[0].name : `${traces.length} traces`}: open ${names}`, () => this.#choose(traces), { class: 'link' });
+    const quiet = (text) => el('span', { class: 'quiet', text });
+    if (isOne) return el('section', { class: 'line-of' }, mark(traces[0]), title, quiet(when), quiet(this.#kind(traces[0])));
+    return el('section', {}, el('div', { class: 'line-of' }, title, quiet(when)),
+      el('ul', {}, ...traces.map((trace) => el('li', { class: 'line-of' }, mark(trace), el('span', { text: trace.name }), quiet(this.#kind(trace))))));
   }
 
   #kind({ properties = {}, nbEvents }) {

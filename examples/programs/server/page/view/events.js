@@ -69,7 +69,7 @@ export class Events {
       if (event.key === 'Escape') this.table.focus();
     });
     this.search.addEventListener('input', () => this.search.classList.remove('is-missing'));
-    this.detailsButton = button('Details', 'All fields of the selected event', () => this.#showDetails(this.details.hidden), { 'aria-pressed': 'true' });
+    this.detailsButton = button('Details', 'Details: all fields of the selected event', () => this.#showDetails(this.details.hidden), { 'aria-pressed': 'true' });
     this.panel.tools.append(this.search, this.where,
       button('↑', 'Previous event found', () => this.find('PREVIOUS')),
       button('↓', 'Next event found', () => this.find('NEXT')), this.detailsButton);

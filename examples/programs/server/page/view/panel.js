@@ -17,6 +17,7 @@ export class Panel extends EventTarget {
     super();
     this.id = id;
     this.shortcut = key;
+    this.isShownAtFirst = isShownAtFirst;
     this.title = title;
     this.onChange = onChange;
     this.heading = el('h2', { id: `${id}-title`, text: title });
@@ -46,9 +47,10 @@ export class Panel extends EventTarget {
     return !this.element.classList.contains('is-hidden');
   }
 
-  show(isShown) {
+  /** Shows or hides the view. That stays so in the browser, unless it is only `forNow`. */
+  show(isShown, { forNow = false } = {}) {
     this.#set(isShown);
-    writeSetting(`lttv-hidden-${this.id}`, String(!isShown));
+    if (!forNow) writeSetting(`lttv-hidden-${this.id}`, String(!isShown));
     this.onChange(isShown);
     this.dispatchEvent(new Event('change'));
   }

@@ -154,6 +154,7 @@ export class TimeGraph {
     this.#rows.setTree({ ...model, entries });
     if (this.#activity) this.#rows.setActivity(this.app.activity[this.#activity]?.size > 0 ? this.app.activity[this.#activity] : null);
     this.isRunning = isRunning;
+    this.#pinWanted();
     this.data.forget();
     this.#changed();
     this.#followThread();
@@ -317,6 +318,8 @@ export class TimeGraph {
     this.app.shared.nameThread(this.columns.thread(entry));
     this.#rows.tree.reveal(entry.id);
     this.#rows.selected = entry.id;
+    // A search must not hide what was selected elsewhere.
+    if (this.#rows.sought !== '') this.#forgetSearch();
     this.#changed();
     this.reveal({ isCentred: true });
     if (!this.#of) this.app.selectRow(this, entry);
@@ -325,6 +328,12 @@ export class TimeGraph {
   fold(row, isFolded = !this.#rows.tree.isFolded(row.entry.id)) {
     this.#rows.tree.fold(row.entry.id, isFolded);
     this.#moved();
+  }
+
+  #forgetSearch() {
+    this.tools.finder.value = '';
+    this.#rows.sought = '';
+    this.picture.forget();
   }
 
   /** Shows only the rows that fit the text of the search field, the best ones first. */
@@ -360,6 +369,32 @@ export class TimeGraph {
   pin(row) {
     this.#rows.togglePin(row.entry.id);
     this.#moved();
+    this.app.dispatchEvent(new Event('looks'));
+  }
+
+  /** The numbers of the pinned threads, and the order of the rows; null for that at the start. */
+  get looks() {
+    const pinned = [...this.#rows.pinned].map((id) => this.#rows.tree.entries.get(id));
+    const pins = pinned.filter((entry) => entry && this.columns).map(({ labels }) => labels[this.columns.tid]);
+    return { pins: pins.length > 0 ? pins : this.#wantedPins, order: this.#rows.order === this.#orders[0] ? null : this.#rows.order };
+  }
+
+  #wantedPins = [];
+
+  /** Pins threads by their numbers, once they are known, and orders rows. */
+  setLooks({ pins = [], order }) {
+    this.#wantedPins = pins;
+    if (this.#orders.includes(order)) this.#rows.order = order;
+    this.#pinWanted();
+    this.#moved();
+  }
+
+  #pinWanted() {
+    if (!this.columns) return;
+    for (const entry of this.#rows.tree.entries.values()) {
+      if (this.#wantedPins.includes(entry.labels[this.columns.tid])) this.#rows.pinned.add(entry.id);
+    }
+    if (!this.isRunning) this.#wantedPins = [];
   }
 
   pinSelected() {
@@ -431,6 +466,7 @@ export class TimeGraph {
   nextOrder() {
     this.#rows.nextOrder(this.#orders);
     this.#moved();
+    this.app.dispatchEvent(new Event('looks'));
   }
 
   /** Folds or unfolds the selected row. */

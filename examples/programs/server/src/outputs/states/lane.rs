@@ -176,8 +176,8 @@ impl<'h> LaneReader<'h> {
                 // The mode matters only while the thread runs.
                 if !is_running(&first) {
                     let waiting = thread(&first, None, None, (start, end));
-                    // A CPU that runs others has no use for its idle thread, which waits for nothing.
-                    return Ok(if is_idle { waiting.gap() } else { waiting });
+                    // An idle thread waits for nothing but its CPU.
+                    return Ok(if is_idle { waiting.ready() } else { waiting });
                 }
                 let (mode, submode) = (at(&mut self.second)?, at(&mut self.third)?);
                 let span = thread(&first, mode.as_ref(), submode.as_ref(), (start, end));
@@ -205,9 +205,10 @@ impl<'h> LaneReader<'h> {
 }
 
 impl Span<'_> {
-    /// Returns the state without a look.
-    fn gap(self) -> Self {
-        Span { style: None, label: None, ..self }
+    /// Returns the state of an idle thread while its CPU runs others.
+    fn ready(self) -> Self {
+        let style = self.style.map(|_| styles::key(Paint::WaitCpu));
+        Span { style, label: None, ..self }
     }
 
     /// Returns the state of a running idle thread: only handlers of interrupts are activity.

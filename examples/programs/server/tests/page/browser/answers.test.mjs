@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { User, missing, startBrowser } from './user.mjs';
 
@@ -214,5 +215,44 @@ test('a chart is saved as SVG and as PNG', { skip }, async () => {
     assert.ok(bytes.toString('latin1').startsWith(begins));
     if (form === 'SVG') assert.match(bytes.toString(), /burner|diskio|lttng/);
   }
+  await user.done();
+});
+
+test('a link shows the same views and pinned rows again', { skip }, async () => {
+  const user = await User.open(browser);
+  await find(user, '205');
+  await user.press('Escape');
+  await user.page.focus('#threads [role=tree]');
+  await user.press('p', 'R', '7');
+  await user.waitFor(() => /pins=205/.test(location.hash) && /order=name/.test(location.hash) && /views=.*path/.test(location.hash));
+  const hash = await user.page.evaluate(() => location.hash);
+  const other = await User.open(await browser.newContext(), { hash });
+  await other.waitFor(() => document.querySelector('#threads [role=treeitem]:not([hidden])').classList.contains('is-pinned'));
+  assert.equal((await rowsOf(other))[0].number, '205');
+  assert.equal(await other.page.isVisible('#path'), true);
+  await user.done();
+  await other.done();
+});
+
+test('the panels break no rule of axe', { skip }, async () => {
+  const user = await User.open(browser, { bypassCSP: true, hash: '#from=1795233416.49&to=1795233416.61&tid=211' });
+  await user.page.addScriptTag({ path: createRequire(import.meta.url).resolve('axe-core/axe.min.js') });
+  const check = async (where) => {
+    const broken = await user.page.evaluate(async () => {
+      const { violations } = await globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] });
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+    });
+    assert.deepEqual(broken, [], where);
+  };
+  const row = await user.page.waitForSelector('#threads [role=treeitem][aria-selected=true]');
+  const [plot, box] = [await user.box(PLOT), await row.boundingBox()];
+  await user.page.mouse.click(plot.x + plot.width * 0.5, box.y + box.height / 2);
+  await user.waitFor(() => document.querySelector('#inspector').textContent.includes('Longest fdatasync in view'));
+  await check('state');
+  await user.page.focus('#threads [role=tree]');
+  await user.press('Escape');
+  await user.drag(PLOT, [0.2, 0.5], [0.6, 0.5]);
+  await user.waitFor(() => ['System calls', 'Events by type'].every((title) => document.querySelector('#range').textContent.includes(title)));
+  await check('range');
   await user.done();
 });

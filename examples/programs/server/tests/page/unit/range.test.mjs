@@ -55,3 +55,13 @@ test('traces that were recorded at the same time are together', () => {
   assert.deepEqual(groups.map((group) => group.map(({ name }) => name)), [['a', 'c', 'd'], ['b']]);
   assert.deepEqual(overlapping([]), []);
 });
+
+test('links have the views that are shown, pinned threads and the order of rows', () => {
+  const span = { from: 1_000_000_000n, to: 9_000_000_000n };
+  const shown = { window: span, span, time: span.from, thread: null, filter: '', range: null, views: ['threads', 'events'], pins: ['210', '7'], order: 'name' };
+  assert.equal(toLink(shown), 'views=threads%2Cevents&pins=210%2C7&order=name');
+  const { views, pins, order } = fromLink(`#${toLink(shown)}`, span);
+  assert.deepEqual([views, pins, order], [shown.views, shown.pins, shown.order]);
+  assert.equal(toLink({ ...shown, views: null, pins: [], order: null }), '');
+  assert.deepEqual(fromLink('#views=&pins=a,3', span), { views: [], pins: ['3'] });
+});
