@@ -11,6 +11,7 @@
 //! | [`protocol`] | the types of the protocol: parameters of requests, models of answers, samples |
 //! | [`dataset`] | a traceset with all that is computed from it: histories, times of events |
 //! | [`error`] | failures to compute answers |
+//! | [`activity`] | for how long each row of a chart of states was active in a window |
 //! | [`filters`] | faults of filters while they are written, and how they can go on |
 //! | [`outputs`] | the views that clients know, each computed from a dataset |
 //! | [`workspace`] | the open traces and experiments, and the directories that may be opened |
@@ -28,6 +29,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![forbid(unsafe_code)]
 
+pub mod activity;
 mod allocator;
 pub mod dataset;
 pub mod error;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -19,13 +19,14 @@ use crate::dataset::DatasetOptions;
 use crate::http::guard::Guard;
 use crate::http::serve::{self, Patience};
 use crate::http::{Server, router};
-use crate::workspace::{FileMemory, Roots, Workspace};
+use crate::protocol::models::Trace;
+use crate::workspace::{FileMemory, Roots, Workspace, WorkspaceError, overlapping};
 
 /// The arguments of the server.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ServerArgs {
-    /// Directories of traces [default: the bundled kernel trace]
+    /// Directories of traces, or of several, of which the page offers the choice [default: the bundled kernel trace]
     pub traces: Vec<PathBuf>,
 
     /// Let clients open traces below this directory, besides those given
@@ -86,6 +87,7 @@ pub struct ServerArgs {
 const EXAMPLES: &str = "\
 Examples:
   lttv-server TRACE
+  lttv-server ~/lttng-traces
   lttv-server --root ~/lttng-traces --sync MACHINE1 MACHINE2";
 
 /// Serves traces until the user interrupts the program. Prints the address first.
@@ -120,7 +122,7 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     let memory = FileMemory::new(args.memory.saturating_mul(1 << 20));
     let workspace = Workspace::new(roots, args.clocks.clone(), options).file_memory(memory);
     let workspace = Arc::new(workspace);
-    open_all(&workspace, &traces, report)?;
+    open_all(&workspace, &traces, args.clocks != Corrections::default())?;
     let mut hosts = args.hosts.clone();
     if !args.bind.is_loopback() {
         hosts.push(match args.bind {
@@ -158,23 +160,45 @@ fn is_origin(text: &str) -> bool {
     !host.is_empty() && !host.contains(['/', '*'])
 }
 
-/// Opens the traces of the command line, and creates an experiment of all of them.
+/// Opens the traces of the command line. Those that were recorded at the same time, or all of them if their clocks
+/// are corrected, become one experiment; of others, clients choose.
 fn open_all(
     workspace: &Workspace,
     traces: &[PathBuf],
-    report: &mut Report,
+    are_together: bool,
 ) -> Result<(), Box<dyn Error>> {
     let mut opened = Vec::new();
     for path in traces {
-        let named = path.canonicalize()?;
-        let named = named.to_str().ok_or("a path is not UTF-8")?;
-        match workspace.open_trace(named, None) {
-            Ok(trace) => opened.push(trace),
-            Err(error) => {
+        let open = |path: &Path, name: Option<&str>| -> Result<Trace, Box<dyn Error>> {
+            let named = path.canonicalize()?;
+            let named = named.to_str().ok_or("a path is not UTF-8")?;
+            workspace.open_trace(named, name).map_err(|error| {
+                let reason = match &error {
+                    WorkspaceError::NotATrace => "there is no trace here".to_owned(),
+                    WorkspaceError::NoSuchPath => "a link in it leads elsewhere".to_owned(),
+                    _ => error.to_string(),
+                };
                 let detail = error.detail().map_or_else(String::new, |of| format!(": {of}"));
-                report.error(format!("{}: {error}{detail}", path.display()));
-            }
+                format!("{}: {reason}{detail}", path.display()).into()
+            })
+        };
+        let whole = open(path, None)?;
+        let parts = workspace.parts_of(&whole.uuid)?;
+        if are_together || parts.len() < 2 {
+            opened.push(whole);
+            continue;
         }
+        // The traces below a directory that have nothing to do with each other.
+        workspace.close_trace(&whole.uuid)?;
+        let above = path.canonicalize()?;
+        for part in parts.iter().flatten() {
+            let name = part.strip_prefix(&above).unwrap_or(part).to_string_lossy().into_owned();
+            opened.push(open(part, Some(&name))?);
+        }
+    }
+    let spans: Vec<_> = opened.iter().map(|of| Some((of.start, of.end))).collect();
+    if !are_together && overlapping(&spans).len() > 1 {
+        return Ok(());
     }
     let name = match &opened[..] {
         [] => return Ok(()),

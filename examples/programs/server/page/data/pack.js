@@ -23,8 +23,17 @@ class Interned {
   }
 }
 
+/** The style of a CPU that runs a thread, whose colour is that of the thread. */
+const OF_THREAD = 'busy';
+
+/** Returns a style, which for CPUs that run a thread has the thread. */
+function withThread(style, thread) {
+  return style?.parentKey === OF_THREAD && thread ? { ...style, thread } : style;
+}
+
 function addStyle(styles, style) {
   if (!style) return styles.add('', null);
+  if (style.thread) return styles.add(`${style.parentKey}\u0001${style.thread}`, style);
   const values = style.values ?? {};
   let hasValues = false;
   for (const _ in values) {
@@ -33,6 +42,47 @@ function addStyle(styles, style) {
   }
   const key = hasValues ? `${style.parentKey ?? ''}\u0000${JSON.stringify(values)}` : (style.parentKey ?? '');
   return styles.add(key, style);
+}
+
+/**
+ * Packs the columns of rows in which there are several states: `columnFirsts` has the place of the first one of
+ * each row, `columns` their numbers, `shareFirsts` the place of the first share of each, and `shareStyles` and
+ * `shareTimes` what the shares are, in ns.
+ */
+function packColumns(model, styles) {
+  const rows = model?.rows ?? [];
+  const known = (model?.styles ?? []).map(([parentKey, thread]) => addStyle(styles, withThread({ parentKey, values: {} }, thread)));
+  let [columnCount, shareCount] = [0, 0];
+  for (const { columns = [] } of rows) {
+    columnCount += columns.length;
+    for (const column of columns) shareCount += (column.length - 1) / 2;
+  }
+  const packed = {
+    columnFirsts: new Uint32Array(rows.length + 1),
+    columns: new Uint32Array(columnCount),
+    shareFirsts: new Uint32Array(columnCount + 1),
+    shareStyles: new Uint16Array(shareCount),
+    shareTimes: new Float64Array(shareCount),
+  };
+  let [column, share] = [0, 0];
+  rows.forEach(({ columns = [] }, row) => {
+    packed.columnFirsts[row] = column;
+    for (const [number, ...shares] of columns) {
+      packed.columns[column] = number;
+      packed.shareFirsts[column] = share;
+      // The same states are stacked in the same order in all columns.
+      const order = Array.from({ length: shares.length / 2 }, (_, at) => 2 * at).sort((a, b) => known[shares[a]] - known[shares[b]]);
+      for (const at of order) {
+        packed.shareStyles[share] = known[shares[at]];
+        packed.shareTimes[share] = Number(shares[at + 1]);
+        share += 1;
+      }
+      column += 1;
+    }
+  });
+  packed.columnFirsts[rows.length] = column;
+  packed.shareFirsts[column] = share;
+  return packed;
 }
 
 /**
@@ -63,14 +113,14 @@ export function packStates(model, origin) {
     for (const state of row.states) {
       packed.starts[at] = Number(big(state.start) - origin);
       packed.ends[at] = Number(big(state.end) - origin);
-      packed.styleOf[at] = addStyle(styles, state.style);
+      packed.styleOf[at] = addStyle(styles, withThread(state.style, state.label));
       packed.labelOf[at] = state.label ? labels.add(state.label, state.label) : 0;
       packed.tags[at] = state.tags ?? 0;
       at += 1;
     }
   });
   packed.firsts[rows.length] = at;
-  return { ...packed, styles: styles.values, labels: labels.values };
+  return { ...packed, ...packColumns(model, styles), styles: styles.values, labels: labels.values };
 }
 
 /** Packs arrows. */

@@ -116,7 +116,7 @@ class Experiment {
 
   states(output, samples, items, signal, more = {}) {
     return this.#post(`${this.#outputs}/timeGraph/${segment(output)}/states`,
-      { requested_timerange: rangeOf(samples), requested_items: items, ...more },
+      { requested_timerange: rangeOf(samples), requested_items: items, lttv_columns: true, ...more },
       signal, { pack: 'states', origin: samples.start });
   }
 
@@ -161,6 +161,16 @@ class Experiment {
     }
     if (filter) parameters.lttv_filter = filter;
     return this.#post(`${this.#outputs}/table/${segment(output)}/lines`, parameters, signal);
+  }
+
+  /** Returns for how long threads and resources are active in a window `{from, to}`. */
+  activity({ from, to }, signal) {
+    return this.#post(`/lttv/experiments/${segment(this.id)}/activity`, { begin: from, end: to }, signal);
+  }
+
+  /** Returns spans: `{family, begin, end, filter, sort, limit}`. */
+  spans(question, signal) {
+    return this.#post(`/lttv/experiments/${segment(this.id)}/spans`, question, signal);
   }
 
   /** Checks a filter: its diagnostics, and what can stand at the cursor. */

@@ -3,10 +3,12 @@
 import { mix, parseColor, readableOn, toCss, toPixel, withContrast } from './colors.js';
 import { patternOf, signOf } from './signs.js';
 
-/** States of at least this height are drawn so that they are seen well. */
-const TALL = 0.7;
-/** The contrasts with the background of tall states, and of the thin ones of waiting. */
-const CONTRAST_TALL = 3, CONTRAST_THIN = 2.2;
+/** The contrast of all states with the background, which is that of WCAG AA for graphics. */
+const CONTRAST = 3;
+
+/** How states without activity look: not like something that happens. */
+const QUIET = { idle: { height: 0.12, share: 0.45 }, unknown: { height: 0.3, share: 0.6, isHatched: true } };
+const HATCH = Uint8Array.of(0x11, 0x22, 0x44, 0x88, 0x11, 0x22, 0x44, 0x88);
 
 /** The styles of one output. */
 export class Palette {
@@ -54,23 +56,27 @@ export class Palette {
     const key = JSON.stringify(style);
     let look = this.#looks.get(key);
     if (look === undefined) {
-      look = this.#create(this.#valuesOf(style));
+      look = this.#create(this.#valuesOf(style), style.thread);
       this.#looks.set(key, look);
     }
     return look;
   }
 
-  #create(values) {
+  #create(values, thread = null) {
     const name = String(values['style-name']);
-    const height = Math.min(Math.max(Number(values.height ?? 1), 0), 1);
-    const given = parseColor(values['background-color'] ?? values.color) ?? colorOfText(name);
+    const quiet = QUIET[name];
+    const height = quiet?.height ?? Math.min(Math.max(Number(values.height ?? 1), 0), 1);
+    const own = parseColor(values['background-color'] ?? values.color) ?? colorOfText(name);
+    const given = thread === null ? own : colorOfThread(thread);
     const { background } = this.theme;
-    const wanted = height >= TALL ? CONTRAST_TALL : CONTRAST_THIN;
-    const color = withContrast(given, background, wanted);
+    const faded = quiet ? mix(withContrast(given, background, CONTRAST), background, quiet.share) : given;
+    const color = withContrast(faded, background, CONTRAST);
     const dimmed = mix(color, background, 0.75);
     return {
       name,
+      thread,
       height,
+      isHatched: quiet?.isHatched ?? false,
       color,
       css: toCss(color),
       pixel: toPixel(color),
@@ -79,9 +85,23 @@ export class Palette {
       text: toCss(readableOn(color)),
       backdrop: this.theme.plot,
       sign: signOf(name),
-      pattern: patternOf(name),
+      pattern: quiet?.isHatched ? HATCH : patternOf(name),
     };
   }
+}
+
+/** Colours that differ in lightness as well as in hue, so that they are told apart without seeing red or green. */
+const OF_THREADS = [
+  '#56b4e9', '#e69f00', '#009e73', '#f0e442', '#cc79a7', '#d55e00', '#88ccee', '#44aa99', '#999933', '#ddcc77', '#cc6677', '#aa4499', '#bbccee', '#0072b2',
+  '#b8de6f', '#ffaabb',
+].map(parseColor);
+
+/** Returns the colour of a thread, always the same. */
+export function colorOfThread(thread) {
+  let hash = 7;
+  for (let i = 0; i < thread.length; i += 1) hash = (Math.imul(hash, 31) + thread.charCodeAt(i)) >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
+  return OF_THREADS[((hash ^ (hash >>> 12)) >>> 0) % OF_THREADS.length];
 }
 
 /** Returns a colour for a text, always the same. */

@@ -68,12 +68,65 @@ export function drawStates(image, states, rows, scale, looks, { hasPatterns, gap
       const lines = Math.max(1, Math.round(height * look.height));
       const y0 = top + ((height - lines) >> 1);
       const pixel = (tags[at] & 1) !== 0 ? look.dimmedPixel : look.pixel;
-      if (hasPatterns && lines > 2) {
+      if ((hasPatterns && lines > 2) || look.isHatched) {
         fillPattern(pixels, width, x0, x1, y0, y0 + lines, pixel, gap, look.pattern);
       } else {
         fill(pixels, width, x0, x1, y0, y0 + lines, pixel);
       }
     }
+  }
+}
+
+/** States of at least this height are activity: they are stacked in columns with several states. */
+const ACTIVE = 0.7;
+
+/**
+ * Draws the columns in which there are several states: what is active as heights by its share, from the bottom,
+ * each at least one pixel, and what waits as a thin line behind it.
+ * @param {object} image `{pixels, width, height}`
+ * @param {object} states the states as `packStates` returns them
+ * @param {Array<{top: number, bottom: number, index: number}>} rows as in `drawStates`
+ * @param {object} scale as in `drawStates`, with `step`, the nanoseconds of a column of the answer
+ * @param {Array} looks the look of each style
+ */
+export function drawColumns(image, states, rows, scale, looks) {
+  const { pixels, width } = image;
+  const { columnFirsts, columns, shareFirsts } = states;
+  const perNs = 1 / scale.perColumn;
+  for (const { top, bottom, index } of rows) {
+    if (index < 0) continue;
+    const end = columnFirsts[index + 1];
+    for (let at = columnFirsts[index]; at < end; at += 1) {
+      const start = columns[at] * scale.step - scale.offset;
+      const x0 = Math.max(Math.round(start * perNs), 0);
+      const x1 = Math.min(Math.max(Math.round((start + scale.step) * perNs), x0 + 1), width);
+      if (x0 >= x1) continue;
+      drawShares(pixels, width, { x0, x1, top, bottom }, states, shareFirsts[at], shareFirsts[at + 1], looks, scale.step);
+    }
+  }
+}
+
+/** Draws the shares of one column. */
+function drawShares(pixels, width, { x0, x1, top, bottom }, { shareStyles, shareTimes }, first, last, looks, step) {
+  const height = bottom - top;
+  fill(pixels, width, x0, x1, top, bottom, 0);
+  let [thin, longest] = [null, 0];
+  for (let share = first; share < last; share += 1) {
+    const look = looks[shareStyles[share]];
+    if (look && look.height < ACTIVE && shareTimes[share] > longest) [thin, longest] = [look, shareTimes[share]];
+  }
+  if (thin) {
+    const lines = Math.max(1, Math.round(height * thin.height));
+    const y0 = top + ((height - lines) >> 1);
+    fill(pixels, width, x0, x1, y0, y0 + lines, thin.pixel);
+  }
+  let y = bottom;
+  for (let share = first; share < last && y > top; share += 1) {
+    const look = looks[shareStyles[share]];
+    if (!look || look.height < ACTIVE) continue;
+    const lines = Math.min(Math.max(1, Math.round((height * shareTimes[share]) / step)), y - top);
+    fill(pixels, width, x0, x1, y - lines, y, look.pixel);
+    y -= lines;
   }
 }
 

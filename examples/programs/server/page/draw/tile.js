@@ -1,7 +1,7 @@
 // An image of states that is somewhat wider than the chart, so that moving the window only copies
 // it. It is drawn again when the states, rows or the resolution change.
 
-import { drawStates, writeLabels } from './states.js';
+import { drawColumns, drawStates, writeLabels } from './states.js';
 
 /** The part of the width that is drawn on each side of the window. */
 const MARGIN = 0.25;
@@ -24,7 +24,7 @@ export class Tile {
   /**
    * Draws the states of a window, but not their labels.
    * @param {CanvasRenderingContext2D} context in CSS pixels
-   * @param {object} what `window`, `surface`, `states`, `looks`, `hasSigns`, `font`; `rows()` returns
+   * @param {object} what `window`, `surface`, `states`, `step` of their columns in ns, `looks`, `hasSigns`, `font`; `rows()` returns
    *   where they are drawn; `key` tells whether they are the same as before
    */
   draw(context, what) {
@@ -59,7 +59,7 @@ export class Tile {
     return shift <= 0 && shift + this.#canvas.width >= surface.canvas.width;
   }
 
-  #render({ window, surface, states, looks, hasSigns, font, key, rows }, perColumn) {
+  #render({ window, surface, states, step, looks, hasSigns, font, key, rows }, perColumn) {
     const columns = surface.canvas.width;
     const margin = Math.round(columns * MARGIN);
     const [width, height] = [columns + 2 * margin, surface.canvas.height];
@@ -74,6 +74,7 @@ export class Tile {
     const scale = { offset: Number(from - states.origin), perColumn };
     const places = rows();
     drawStates({ pixels: this.#pixels, width, height }, states, places, scale, looks, { hasPatterns: hasSigns, gap: 0 });
+    drawColumns({ pixels: this.#pixels, width, height }, states, places, { ...scale, step }, looks);
     this.#canvas.getContext('2d').putImageData(this.#image, 0, 0);
     const context = this.#labels.getContext('2d');
     if (this.#hasLabels) context.clearRect(0, 0, width, height);

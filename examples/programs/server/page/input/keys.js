@@ -5,12 +5,13 @@ export const KEYS = {
   'In all views': [
     ['← → h l a d', 'move the window by a tenth of its width'],
     ['H L Shift-←→', 'move it by its width'],
-    ['w s + -', 'zoom in, out around the current time'],
+    ['w s + -', 'zoom in, out around the pointer, or else the current time'],
     ['0', 'show all'],
     ['u U', 'the window before, the one after it again'],
     ['[ ] { }', 'move the current time by one column, by ten'],
     ['g', 'go to a time, or show a range FROM..TO'],
-    ['. z', 'set a mark or end the range that starts there; zoom to the range'],
+    ['. z f', 'set a mark or end the range that starts there; zoom to the range; to the range or state that is selected'],
+    ['m', 'only the view with the focus, or all again'],
     ['n N', 'next, previous event of the selected thread'],
     ['/', 'edit the filter'],
     ['T', 'next notation of times'],
@@ -18,17 +19,18 @@ export const KEYS = {
     ['1 … 9 i', 'show or hide a view'],
     ['! D', 'signs and patterns as well as colours; dark or light'],
     ['( )', 'narrower, wider labels'],
-    ['Esc', 'remove the range; leave a field'],
+    ['Esc', 'close the panel at the side; remove the range; leave a field'],
     ['?', 'this sheet'],
   ],
   'In the view with the focus': [
     ['↑ ↓ k j', 'previous, next row'],
     ['PgUp PgDn Home End', 'previous, next page; first, last row'],
-    ['F ; ,', 'find a row or event; next, previous one; latencies: next, previous point'],
+    ['F ; ,', 'find rows or an event; next, previous one; latencies: next, previous point'],
     ['Enter', 'charts: the state in words; events: select the thread (also P); figures: the longest duration'],
     ['Space *', 'fold or unfold a row; unfold all below it'],
-    ['A', 'only rows that live in the window; statistics and latencies of window or whole trace'],
-    ['R', 'sort rows: as a tree, by name'],
+    ['A', 'only rows that are active in the window; statistics and latencies of window or whole trace'],
+    ['R', 'next order of rows: busiest first, by name, by start'],
+    ['p', 'pin the selected row to the top, or release it'],
     ['e E', 'higher, lower rows'],
     ['M', 'arrows'],
   ],
@@ -60,8 +62,8 @@ function actionOf(event, app) {
     case 'l': case 'd': return move(tenth);
     case 'H': return move(-width);
     case 'L': return move(width);
-    case 'w': case '+': case '=': return () => shared.zoom(0.5);
-    case 's': case '-': return () => shared.zoom(2);
+    case 'w': case '+': case '=': return () => shared.zoom(0.5, app.zoomPlace);
+    case 's': case '-': return () => shared.zoom(2, app.zoomPlace);
     case '0': return () => shared.showAll();
     case 'u': return () => shared.back();
     case 'U': return () => shared.back(true);
@@ -72,6 +74,8 @@ function actionOf(event, app) {
     case 'g': return () => app.goTo.show();
     case '.': return () => shared.setMark();
     case 'z': return () => app.zoomToRange();
+    case 'f': return () => app.fitSelection();
+    case 'm': return () => app.toggleMaximised(event.target);
     case 'n': return () => app.events.findOfThread('NEXT');
     case 'N': return () => app.events.findOfThread('PREVIOUS');
     case '/': return () => app.filterBar.input.focus();
@@ -80,7 +84,7 @@ function actionOf(event, app) {
     case 'D': return () => app.theme.toggle();
     case '(': return () => app.changeLabels(-24);
     case ')': return () => app.changeLabels(24);
-    case 'Escape': return () => shared.clearRange();
+    case 'Escape': return () => app.leave();
     case '?': return () => app.help.show();
     default: return app.views.some(({ panel }) => panel.shortcut === event.key) ? () => app.toggleView(event.key) : null;
   }

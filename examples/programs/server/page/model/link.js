@@ -1,10 +1,10 @@
 // Deep links: the part of the address after `#` holds the window, the current time, the selected
-// thread and the filter, in notations that the programs take as well.
+// thread, the marked range, the filter, the views that are shown, and the pinned rows and their order, in notations that the programs take as well.
 
-import { formatSeconds, parseTime } from './time.js';
+import { formatSeconds, parseRange, parseTime } from './time.js';
 
 /** Returns the text after `#` for what is shown. What is at its default is left out. */
-export function toLink({ window, span, time, thread, filter, experiment }) {
+export function toLink({ window, span, time, thread, filter, range, experiment, views = null, pins = [], order = null }) {
   const parts = [];
   const add = (key, value) => parts.push(`${key}=${encodeURIComponent(value)}`);
   if (experiment) add('experiment', experiment);
@@ -16,6 +16,10 @@ export function toLink({ window, span, time, thread, filter, experiment }) {
   // The number of idle threads does not tell which one it is.
   if (thread) add('tid', thread.tid === '0' ? `0 ${thread.label}` : thread.tid);
   if (filter) add('filter', filter);
+  if (range) add('range', `${formatSeconds(range.from)}..${formatSeconds(range.to)}`);
+  if (views !== null) add('views', views.join());
+  if (pins.length > 0) add('pins', pins.join());
+  if (order !== null) add('order', order);
   return parts.join('&');
 }
 
@@ -36,6 +40,11 @@ export function fromLink(text, span) {
   if (at !== null) result.time = at;
   const thread = /^(\d+)(?: (.*))?$/.exec(values.get('tid') ?? '');
   if (thread) result.thread = { tid: thread[1], label: thread[2] ?? 'thread' };
+  if (values.has('views')) result.views = values.get('views').split(',').filter(Boolean);
+  if (values.get('pins')) result.pins = values.get('pins').split(',').filter((pin) => /^\d+$/.test(pin));
+  if (values.get('order')) result.order = values.get('order');
+  const range = values.has('range') ? parseRange(values.get('range'), span) : null;
+  if (range) result.range = range;
   if (values.get('filter')) result.filter = values.get('filter');
   if (values.get('experiment')) result.experiment = values.get('experiment');
   return result;

@@ -24,7 +24,11 @@ export class Chart {
       onResize();
       this.redraw();
     });
-    followPointer(this.canvas, app, { scale: () => this.scale, onPoint, onHover, ...gestures });
+    const hover = (at, event) => {
+      if (!windowOf) app.pointerTime = at ? at.time : null;
+      onHover(at, event);
+    };
+    followPointer(this.canvas, app, { scale: () => this.scale, onPoint, onHover: hover, ...gestures });
   }
 
   #draw;

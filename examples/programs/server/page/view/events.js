@@ -5,8 +5,10 @@ import { Loader } from '../data/loader.js';
 import { TAGS } from '../data/pack.js';
 import { LineScroll } from '../input/line_scroll.js';
 import { columnOf } from '../model/columns.js';
+import { contextOf, partsOf } from '../model/event_fields.js';
 import { LinePages } from '../model/line_pages.js';
 import { formatTime, parseTime } from '../model/time.js';
+import { readSetting, writeSetting } from '../draw/theme.js';
 import { button, el, setAttribute, setText } from './dom.js';
 
 const ROW = 20;
@@ -22,6 +24,7 @@ export class Events {
   #timeColumn = -1;
   #tidColumn = -1;
   #contentsColumn = -1;
+  #cpuColumn = -1;
   #searchText = '';
   #isOwnTime = false;
 
@@ -36,14 +39,17 @@ export class Events {
     this.table = el('div', { class: 'table', role: 'grid', tabindex: '0', 'aria-label': 'Events', 'aria-readonly': 'true' },
       el('div', { role: 'rowgroup', class: 'heads' }, this.head), this.lines);
     this.bar = el('div', { class: 'scrollbar', 'aria-hidden': 'true' }, el('div'));
-    this.panel.body.append(el('div', { class: 'events' }, this.table, this.bar));
+    this.details = el('div', { class: 'details', tabindex: '0', role: 'region', 'aria-label': 'Details of the selected event' });
+    this.panel.body.append(el('div', { class: 'events' }, this.table, this.bar, this.details));
     this.element = this.panel.element;
     this.#addSearch();
+    this.#showDetails(readSetting('lttv-details') !== 'false');
     this.scroll = new LineScroll({ bar: this.bar, table: this.table, lines: this.lines, row: ROW, onScroll: () => this.#show() });
     this.lines.addEventListener('click', (event) => this.#click(event));
     this.lines.addEventListener('dblclick', (event) => this.#click(event, true));
     new ResizeObserver(() => this.#show()).observe(this.lines);
     shared.on(['time'], () => this.#isOwnTime || this.seekTime());
+    shared.on(['window'], () => this.#followWindow());
     shared.on(['filter', 'span'], () => {
       this.#forget();
       this.seekTime();
@@ -63,9 +69,16 @@ export class Events {
       if (event.key === 'Escape') this.table.focus();
     });
     this.search.addEventListener('input', () => this.search.classList.remove('is-missing'));
+    this.detailsButton = button('Details', 'Details: all fields of the selected event', () => this.#showDetails(this.details.hidden), { 'aria-pressed': 'true' });
     this.panel.tools.append(this.search, this.where,
       button('↑', 'Previous event found', () => this.find('PREVIOUS')),
-      button('↓', 'Next event found', () => this.find('NEXT')));
+      button('↓', 'Next event found', () => this.find('NEXT')), this.detailsButton);
+  }
+
+  #showDetails(areShown) {
+    this.details.hidden = !areShown;
+    this.detailsButton.setAttribute('aria-pressed', String(areShown));
+    writeSetting('lttv-details', String(areShown));
   }
 
   async start(output) {
@@ -77,12 +90,14 @@ export class Events {
     this.#contentsColumn = columnOf(named, ['Contents', 'Fields']);
     const exact = columnOf(named, ['Timestamp ns']);
     this.#timeColumn = exact >= 0 ? exact : columnOf(named, ['Timestamp', 'Time']);
-    this.#hidden = new Set(exact >= 0 ? [columnOf(named, ['Timestamp'])] : []);
+    this.#cpuColumn = columnOf(named, ['CPU']);
+    // Where an event was recorded is among its details: the list has room for what happened.
+    this.#hidden = new Set([columnOf(named, ['Trace']), columnOf(named, ['Tracefile']), ...(exact >= 0 ? [columnOf(named, ['Timestamp'])] : [])]);
     const shown = this.#shown;
     this.head.replaceChildren(...shown.map((at) => el('div', {
       role: 'columnheader', class: this.#classOf(at), text: at === this.#timeColumn ? 'Time' : model[at].name, title: model[at].description || null,
     })));
-    this.where.replaceChildren(...shown.filter((at) => at !== this.#timeColumn).map((at) => el('option', { value: String(model[at].id), text: model[at].name })));
+    this.where.replaceChildren(...model.map((_, at) => at).filter((at) => at !== this.#timeColumn).map((at) => el('option', { value: String(model[at].id), text: model[at].name })));
     const kind = columnOf(named, ['Event type', 'Event', 'Name']);
     if (kind >= 0) this.where.value = String(model[kind].id);
     this.seekTime();
@@ -111,10 +126,10 @@ export class Events {
   }
 
   /** Shows the events around the current time. */
-  seekTime() {
+  seekTime(time = this.#place) {
     if (!this.output || !this.panel.isShown) return;
     const { shared, experiment } = this.app;
-    const time = shared.time;
+    this.#sought = time;
     this.seeker.load({
       fetch: (signal) => experiment.lines(this.output, { time, count: 1, filter: shared.filter }, signal),
       accept: ({ model, status }) => {
@@ -126,6 +141,29 @@ export class Events {
         this.#show();
       },
     });
+  }
+
+  /** The time from which events are shown: the current one, or the begin of the window if it is elsewhere. */
+  get #place() {
+    const { time, window } = this.app.shared;
+    return time >= window.from && time <= window.to ? time : window.from;
+  }
+
+  #sought = null;
+  #timer = 0;
+
+  /** Shows the events of the window, once it rests. */
+  #followWindow() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#place !== this.#sought && !this.#isInView() && this.seekTime(), 200);
+  }
+
+  /** Returns `true` if the first line in view is in the window. */
+  #isInView() {
+    const line = this.#pages.line(this.scroll.first);
+    const time = line ? this.timeOf(line) : null;
+    const { window } = this.app.shared;
+    return time !== null && time >= window.from && time <= window.to;
   }
 
   #setSize(size, status) {
@@ -173,7 +211,8 @@ export class Events {
     setAttribute(element, 'aria-selected', String(index === this.#selected));
     element.index = index;
     const { thread } = this.app.shared;
-    const isOfThread = thread !== null && line !== null && this.#tidOf(line) === thread.tid;
+    const isOfThread = thread !== null && line !== null && this.#isOf(line, thread);
+    if (index === this.#selected) this.#fillDetails(line);
     element.classList.toggle('is-thread', isOfThread);
     element.classList.toggle('is-found', line !== null && ((line.tags ?? 0) & TAGS.found) !== 0);
     element.classList.toggle('is-missing', line === null);
@@ -181,11 +220,34 @@ export class Events {
     setAttribute(element, 'title', line ? this.#columns.map((column, at) => `${column.name}: ${this.#cell(line, at)}`).join('\n') : null);
   }
 
+  /** Returns `true` if a thread recorded an event. Idle threads are told apart by their CPUs. */
+  #isOf(line, { tid, label }) {
+    if (this.#tidOf(line) !== tid) return false;
+    const cpu = tid === '0' ? /\/(\d+)$/.exec(label)?.[1] : undefined;
+    return cpu === undefined || this.#cpuColumn < 0 || this.#cell(line, this.#cpuColumn) === cpu;
+  }
+
+  #detailed = null;
+
+  /** Shows all that is known of an event. */
+  #fillDetails(line) {
+    if (line === this.#detailed) return;
+    this.#detailed = line;
+    if (!line) {
+      this.details.replaceChildren();
+      return;
+    }
+    const table = (rows) => el('table', {}, el('tbody', {}, ...rows.map(([name, value]) => el('tr', {}, el('th', { scope: 'row', text: name }), el('td', { text: value })))));
+    const { fields, contexts } = partsOf(this.#cell(line, this.#contentsColumn));
+    const plain = this.#columns.map((_, at) => at).filter((at) => at !== this.#contentsColumn).map((at) => [at === this.#timeColumn ? 'Time' : this.#columns[at].name, this.#text(line, at)]);
+    const folded = contexts.length === 0 ? [] : [el('details', {}, el('summary', { text: `${contexts.length} contexts` }), table(contexts))];
+    this.details.replaceChildren(table(fields), ...folded, table(plain));
+  }
+
   /** Returns the number of the thread that recorded an event, as text; empty if it is not told. */
   #tidOf(line) {
     if (this.#tidColumn >= 0) return this.#cell(line, this.#tidColumn);
-    const found = /(?:^|[ ,{(])v?tid = (\d+)/.exec(this.#cell(line, this.#contentsColumn));
-    return found ? found[1] : '';
+    return contextOf(partsOf(this.#cell(line, this.#contentsColumn)), ['tid', 'vtid', 'perf_tid']);
   }
 
   #cell(line, column) {
@@ -193,6 +255,7 @@ export class Events {
   }
 
   #text(line, column) {
+    if (column === this.#contentsColumn) return partsOf(this.#cell(line, column)).payload;
     if (column !== this.#timeColumn) return this.#cell(line, column);
     const time = this.timeOf(line);
     if (time === null) return this.#cell(line, column);
@@ -296,7 +359,8 @@ export class Events {
     const tid = line ? this.#tidOf(line) : '';
     if (!/^\d+$/.test(tid)) return;
     const named = columnOf(this.#columns.map(({ name }) => ({ name })), ['Command', 'Process', 'Thread', 'Comm']);
-    this.app.shared.selectThread({ tid, label: named >= 0 ? this.#cell(line, named) : `thread ${tid}` });
+    const name = named >= 0 ? this.#cell(line, named) : contextOf(partsOf(this.#cell(line, this.#contentsColumn)), ['procname', 'comm', 'perf_comm']);
+    this.app.shared.selectThread({ tid, label: name || (tid === '0' ? `swapper/${this.#cell(line, this.#cpuColumn)}` : 'thread') });
   }
 
   #click(event, withThread = false) {

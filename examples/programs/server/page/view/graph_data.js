@@ -116,6 +116,30 @@ export class GraphData {
     return this.#places.get(entry) ?? -1;
   }
 
+  /** The nanoseconds of a column of the states that are loaded. */
+  get step() {
+    return this.#loaded ? Number(this.#loaded.samples.step) : 1;
+  }
+
+  /** Returns the shares of the states in the column of a time, of 0 to 1; null if it has not several. */
+  sharesAt(entry, time) {
+    const { states, step } = this;
+    const index = this.placeOf(entry);
+    if (!states || index < 0) return null;
+    const number = Math.floor(Number(time - states.origin) / step);
+    const { columns, columnFirsts, shareFirsts, shareStyles, shareTimes } = states;
+    let [low, high] = [columnFirsts[index], columnFirsts[index + 1]];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (columns[middle] < number) low = middle + 1;
+      else high = middle;
+    }
+    if (low >= columnFirsts[index + 1] || columns[low] !== number) return null;
+    const shares = [];
+    for (let at = shareFirsts[low]; at < shareFirsts[low + 1]; at += 1) shares.push({ style: shareStyles[at], share: shareTimes[at] / step });
+    return shares.sort((a, b) => b.share - a.share);
+  }
+
   /** Returns the state of an entry at a time: its style, label, start and end; null if unknown. */
   stateAt(entry, time) {
     const { states } = this;

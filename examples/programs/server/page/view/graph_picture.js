@@ -4,7 +4,11 @@ import { Legend } from './legend.js';
 import { drawArrows } from '../draw/arrows.js';
 import { drawGrid, drawSelection } from '../draw/marks.js';
 import { Palette } from '../draw/palette.js';
+import { statesSvg } from '../draw/svg.js';
 import { Tile } from '../draw/tile.js';
+import { packStates } from '../data/pack.js';
+import { Scale, ticks } from '../model/scale.js';
+import { formatTime } from '../model/time.js';
 
 /** Draws the states and arrows of one output. */
 export class GraphPicture {
@@ -18,12 +22,13 @@ export class GraphPicture {
   /**
    * @param {object} app what all views share
    * @param {GraphData} data what is drawn
+   * @param {string} meaning what heights and colours mean
    */
-  constructor(app, data) {
+  constructor(app, data, meaning) {
     this.#app = app;
     this.#data = data;
     this.#palette = new Palette(app.theme);
-    this.legend = new Legend();
+    this.legend = new Legend(meaning);
     app.theme.addEventListener('change', () => {
       this.#palette.setTheme(app.theme);
       this.changed();
@@ -78,8 +83,8 @@ export class GraphPicture {
     const { states, arrows } = this.#data;
     if (states) {
       this.#tile.draw(context, {
-        window: shared.window, surface, states, looks: this.#looks, hasSigns, font: theme.font,
-        key: `${view.top} ${view.height} ${rows.shown.length} ${rows.isByName}`,
+        window: shared.window, surface, states, step: this.#data.step, looks: this.#looks, hasSigns, font: theme.font,
+        key: `${view.top} ${view.height} ${rows.shown.length} ${rows.order}`,
         rows: () => view.bands(surface.ratio).map(({ row, ...band }) => ({ ...band, index: this.#data.placeOf(rows.shown[row].entry.id) })),
       });
     }
@@ -87,6 +92,20 @@ export class GraphPicture {
     drawSelection(context, shared, scale, theme, height);
     // Neither arrows nor the current time make labels illegible.
     if (states) this.#tile.drawLabels(context);
+  }
+
+  /** Returns a picture of rows as the text of an SVG; `rows`, `width`, `labels`, `row` and `title` as in `statesSvg`. */
+  svg({ notation, ...what }) {
+    const { shared, theme } = this.#app;
+    const { states, step } = this.#data;
+    const scale = new Scale(shared.window, what.width);
+    const { times, digits } = ticks(shared.window, what.width, 110, shared.axisBase);
+    return statesSvg({
+      ...what, states: states ?? packStates(null, 0n), step, looks: this.#looks, offset: Number(shared.window.from - (states?.origin ?? 0n)),
+      perColumn: scale.width / what.width,
+      ticks: times.map((time) => ({ x: scale.x(time), text: formatTime(time, { notation, begin: shared.span.from, digits }) })),
+      colors: { text: theme.text, plot: theme.plot, grid: theme.grid },
+    });
   }
 
   #drawArrows(context, scale, { width, height }, rows, view) {

@@ -9,17 +9,26 @@ export class GraphTools {
    * @param {object} options `title`; `hasArrows` if there are arrows to show or hide
    */
   constructor(graph, { title, hasArrows }) {
-    this.finder = el('input', { type: 'search', placeholder: 'Find row', 'aria-label': `Find a row in ${title}`, size: '12', spellcheck: 'false', autocomplete: 'off' });
+    this.finder = el('input', { type: 'search', placeholder: 'Find rows', 'aria-label': `Find rows in ${title}`, size: '12', spellcheck: 'false', autocomplete: 'off' });
     this.finder.addEventListener('keydown', (event) => {
       if (event.key === 'Enter') graph.find(event.shiftKey ? -1 : 1);
-      if (event.key === 'Escape') graph.focus();
+      if (event.key === 'ArrowDown') graph.find(1);
+      if (event.key === 'ArrowUp') graph.find(-1);
+      if (event.key !== 'Escape') return;
+      this.finder.value = '';
+      graph.filter();
+      graph.focus();
     });
+    this.finder.addEventListener('input', () => graph.filter());
     this.arrows = hasArrows ? button('↗', `Arrows in ${title} (M)`, () => graph.toggleArrows(), { 'aria-pressed': 'true' }) : null;
     this.elements = [
       this.finder,
+      button('⇅', `Order of rows in ${title} (R)`, () => graph.nextOrder()),
       button('−', `Lower rows in ${title} (E)`, () => graph.changeHeight(-1)),
       button('+', `Higher rows in ${title} (e)`, () => graph.changeHeight(1)),
       ...(this.arrows ? [this.arrows] : []),
+      button('SVG', `Save ${title} as SVG`, () => graph.save('svg')),
+      button('PNG', `Save ${title} as PNG`, () => graph.save('png')),
     ];
   }
 

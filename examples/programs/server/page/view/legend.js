@@ -5,22 +5,25 @@ import { el } from './dom.js';
 /** A list of the states that a chart has shown so far. */
 export class Legend {
   #looks = new Map();
+  #meaning;
 
-  constructor() {
+  /** @param {string} meaning what heights and colours mean */
+  constructor(meaning) {
+    this.#meaning = meaning;
     this.element = el('ul', { class: 'legend', 'aria-label': 'Legend' });
   }
 
   /** Adds the looks of states that are shown; null is a gap. */
   add(looks, hasSigns) {
     const before = this.#looks.size;
-    const isNew = looks.some((look) => look && this.#looks.get(look.name) !== look);
-    for (const look of looks) if (look) this.#looks.set(look.name, look);
+    const isNew = looks.some((look) => look && look.thread === null && this.#looks.get(look.name) !== look);
+    for (const look of looks) if (look && look.thread === null) this.#looks.set(look.name, look);
     if (isNew || this.#looks.size !== before) this.show(hasSigns);
   }
 
   show(hasSigns) {
     const looks = [...this.#looks.values()].sort((a, b) => b.height - a.height || a.name.localeCompare(b.name));
-    this.element.replaceChildren(...looks.map((look) => {
+    this.element.replaceChildren(el('li', { class: 'meaning', text: this.#meaning }), ...looks.map((look) => {
       const swatch = el('canvas', { width: '14', height: '14', 'aria-hidden': 'true' });
       drawSwatch(swatch.getContext('2d'), look, hasSigns);
       return el('li', {}, swatch, el('span', { text: hasSigns ? `${look.sign} ${look.name}` : look.name }));
@@ -32,7 +35,7 @@ function drawSwatch(context, look, hasSigns) {
   const lines = Math.max(2, Math.round(14 * look.height));
   const top = (14 - lines) >> 1;
   context.fillStyle = look.css;
-  if (!hasSigns || lines <= 2) {
+  if ((!hasSigns || lines <= 2) && !look.isHatched) {
     context.fillRect(0, top, 14, lines);
     return;
   }

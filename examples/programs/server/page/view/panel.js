@@ -1,5 +1,6 @@
 // The frame of a view: heading, tools, what is going on, and showing or hiding it.
 
+import { followHeight } from './height.js';
 import { button, el, setText } from './dom.js';
 import { readSetting, writeSetting } from '../draw/theme.js';
 
@@ -16,6 +17,7 @@ export class Panel extends EventTarget {
     super();
     this.id = id;
     this.shortcut = key;
+    this.isShownAtFirst = isShownAtFirst;
     this.title = title;
     this.onChange = onChange;
     this.heading = el('h2', { id: `${id}-title`, text: title });
@@ -25,6 +27,7 @@ export class Panel extends EventTarget {
     this.body = el('div', { class: 'body', id: `${id}-body` });
     this.element = el('section', { class: isCompact ? 'panel is-compact' : 'panel', id, 'aria-labelledby': `${id}-title` },
       el('header', {}, this.toggle, this.heading, this.note, this.tools), this.body);
+    followHeight(this.element, id);
     const isHidden = readSetting(`lttv-hidden-${id}`);
     if (isHidden === null ? !isShownAtFirst : isHidden === 'true') this.#set(false);
   }
@@ -44,9 +47,10 @@ export class Panel extends EventTarget {
     return !this.element.classList.contains('is-hidden');
   }
 
-  show(isShown) {
+  /** Shows or hides the view. That stays so in the browser, unless it is only `forNow`. */
+  show(isShown, { forNow = false } = {}) {
     this.#set(isShown);
-    writeSetting(`lttv-hidden-${this.id}`, String(!isShown));
+    if (!forNow) writeSetting(`lttv-hidden-${this.id}`, String(!isShown));
     this.onChange(isShown);
     this.dispatchEvent(new Event('change'));
   }

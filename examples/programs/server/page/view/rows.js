@@ -8,9 +8,9 @@ export class RowLabels {
 
   /**
    * @param {object} options `label` names the tree; `cells(entry)` returns its texts, the first of
-   *   which is the name; `onSelect(row)`, `onFold(row)`
+   *   which is the name; `onSelect(row)`, `onFold(row)`, `onPin(row)`
    */
-  constructor({ id, label, cells, onSelect, onFold }) {
+  constructor({ id, label, cells, onSelect, onFold, onPin }) {
     this.id = id;
     this.cells = cells;
     this.onSelect = onSelect;
@@ -20,7 +20,9 @@ export class RowLabels {
       const element = event.target.closest('[role=treeitem]');
       if (!element) return;
       const row = element.row;
+      this.element.focus();
       if (event.target.classList.contains('twist')) this.onFold(row);
+      else if (event.target.classList.contains('pin')) onPin(row);
       else this.onSelect(row);
     });
   }
@@ -29,13 +31,15 @@ export class RowLabels {
     const twist = el('span', { class: 'twist', 'aria-hidden': 'true' });
     const name = el('span', { class: 'name' });
     const number = el('span', { class: 'number' });
-    const element = el('div', { class: 'row', role: 'treeitem' }, twist, name, number);
-    Object.assign(element, { twist, name, number });
+    const share = el('span', { class: 'share' });
+    const pin = el('span', { class: 'pin', 'aria-hidden': 'true', title: 'Pin the row to the top, or release it (p)' });
+    const element = el('div', { class: 'row', role: 'treeitem' }, twist, name, pin, number, share);
+    Object.assign(element, { twist, name, number, share, pin });
     return element;
   }
 
   /** Shows rows from a place on, each `height` pixels high. */
-  show({ rows, first, last, height, top, selected, isFolded }) {
+  show({ rows, first, last, height, top, selected, isFolded, isPinned }) {
     const count = Math.max(last - first, 0);
     while (this.#elements.length < count) {
       const element = this.#create();
@@ -49,7 +53,7 @@ export class RowLabels {
         element.removeAttribute('id');
         return;
       }
-      const [name, number = '', title = name] = this.cells(row.entry);
+      const [name, number = '', title = name, share = ''] = this.cells(row.entry);
       element.row = row;
       setAttribute(element, 'id', `${this.id}-row-${row.entry.id}`);
       element.style.transform = `translateY(${(first + at) * height - top}px)`;
@@ -59,6 +63,9 @@ export class RowLabels {
       setText(element.twist, row.hasChildren ? (isFolded(row.entry.id) ? '▸' : '▾') : '');
       setText(element.name, name);
       setText(element.number, number);
+      setText(element.share, share);
+      setText(element.pin, isPinned(row.entry.id) ? '★' : '☆');
+      element.classList.toggle('is-pinned', isPinned(row.entry.id));
       setAttribute(element, 'title', title);
       setAttribute(element, 'aria-level', row.depth + 1);
       setAttribute(element, 'aria-posinset', row.position);

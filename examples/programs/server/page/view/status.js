@@ -41,11 +41,3 @@ export class Status {
     this.timer = setTimeout(() => setText(this.message, ''), 8000);
   }
 }
-
-/** Returns a state in words. */
-export function words(name, state, time) {
-  if (!state) return '';
-  const { look, label, start, end } = state;
-  const detail = label && label !== look.name ? ` ${label}` : '';
-  return `${name}: ${look.name}${detail} for ${formatDuration(end - start)}, since ${time(start)} until ${time(end)}`;
-}

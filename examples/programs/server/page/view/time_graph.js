@@ -9,9 +9,12 @@ import { RowLabels } from './rows.js';
 import { Loader } from '../data/loader.js';
 import { graphKey } from '../input/graph_keys.js';
 import { followScroll } from '../input/row_scroll.js';
-import { ThreadColumns, isSameThread } from '../model/columns.js';
+import { ThreadColumns, columnOf, isSameThread } from '../model/columns.js';
 import { GraphRows } from '../model/graph_rows.js';
+import { byProcess } from '../model/processes.js';
 import { RowView } from '../model/row_view.js';
+import { formatTime } from '../model/time.js';
+import { downloadPng, downloadSvg } from './download.js';
 import { el } from './dom.js';
 
 /** A chart of states. */
@@ -21,6 +24,8 @@ export class TimeGraph {
   #hasArrows;
   #of;
   #isByLabel;
+  #activity;
+  #orders;
   #asked = null;
   #isOwnThread = false;
 
@@ -29,14 +34,24 @@ export class TimeGraph {
    * @param {object} options `id`, `key`, `title`, `isShownAtFirst`; `hasArrows`; `isOfThreads` if rows are
    *   threads, which are then selected together with those of other views; `of(thread)` if the chart is
    *   that of the selected thread: the parameters that ask for it, or null if it has none; `isByLabel` if
-   *   states are told apart by their labels, which then need no legend
+   *   states are told apart by their labels, which then need no legend; `activity`, which of those of
+   *   `app.activity` tells the rows that are shown; `isByProcess` if threads are below their processes;
+   *   `isKept(entry)` for rows that are always shown; `orders` of rows, the first one of which is that at the start; `meaning`, the
+   *   explanation of the legend
    */
-  constructor(app, { id, title, hasArrows = false, isOfThreads = false, of = null, isByLabel = false, ...more }) {
+  constructor(app, {
+    id, title, hasArrows = false, isOfThreads = false, of = null, isByLabel = false, activity = null, isByProcess = false,
+    isKept = () => false, orders = ['tree', 'name'], meaning = 'Thick: active. Thin: waiting. Several in a column: heights are shares.', ...more
+  }) {
     this.app = app;
     this.isOfThreads = isOfThreads;
     this.#hasArrows = hasArrows;
     this.#of = of;
     this.#isByLabel = isByLabel;
+    this.#activity = activity;
+    this.#orders = orders;
+    this.isByProcess = isByProcess;
+    Object.assign(this.#rows, { order: orders[0], showsAll: activity === null, isKept });
     this.panel = new Panel({ id, title, ...more, onChange: (isShown) => isShown && this.#shown() });
     const report = (error) => this.panel.report(error);
     this.treeLoader = new Loader(report);
@@ -48,7 +63,7 @@ export class TimeGraph {
       },
       onArrows: () => this.#newLooks(),
     });
-    this.picture = new GraphPicture(app, this.data);
+    this.picture = new GraphPicture(app, this.data, meaning);
     this.chart = new Chart(app, {
       label: `${title}: states over time. The rows are listed beside it; Enter tells the state of a row`,
       draw: (context, scale, surface) => this.picture.draw(context, scale, surface, { rows: this.#rows, view: this.#view, hasArrows: this.#hasArrows }),
@@ -56,13 +71,15 @@ export class TimeGraph {
         app.shared.setTime(time);
         const row = this.#rowAt(y);
         if (row) this.select(row);
+        this.focus();
+        if (row) app.inspect(this, row.entry, time);
       },
       onHover: (at, event) => this.#hover(at, event),
       onResize: () => this.#changed(),
     });
     this.labels = new RowLabels({
       id, label: title, cells: (entry) => this.#cells(entry),
-      onSelect: (row) => this.select(row), onFold: (row) => this.fold(row),
+      onSelect: (row) => this.select(row), onFold: (row) => this.fold(row), onPin: (row) => this.pin(row),
     });
     this.chart.labels.append(this.labels.element);
     this.chart.element.classList.add('has-rows');
@@ -80,6 +97,7 @@ export class TimeGraph {
   #listen() {
     const { shared, theme } = this.app;
     shared.on(['window'], () => this.#changed());
+    if (this.#activity) this.app.activity.addEventListener('change', () => this.#setActivity());
     shared.on(['time', 'range'], this.chart.redraw);
     if (this.#of) shared.on(['thread'], () => this.#isOwnThread || this.reload());
     else if (this.isOfThreads) shared.on(['thread'], () => this.#followThread());
@@ -121,11 +139,22 @@ export class TimeGraph {
     });
   }
 
+  #setActivity() {
+    const times = this.app.activity[this.#activity];
+    // Where nothing is known of the CPUs, all rows that live are shown.
+    this.#rows.setActivity(times?.size > 0 ? times : null);
+    this.#moved();
+  }
+
   #setTree(model, isRunning) {
     this.columns = new ThreadColumns(model.headers);
     this.headers = model.headers;
-    this.#rows.setTree(model);
+    const pid = columnOf(model.headers, ['PID']);
+    const entries = this.isByProcess && pid >= 0 ? byProcess(model.entries, { name: this.columns.name, tid: this.columns.tid, pid }) : model.entries;
+    this.#rows.setTree({ ...model, entries });
+    if (this.#activity) this.#rows.setActivity(this.app.activity[this.#activity]?.size > 0 ? this.app.activity[this.#activity] : null);
     this.isRunning = isRunning;
+    this.#pinWanted();
     this.data.forget();
     this.#changed();
     this.#followThread();
@@ -135,11 +164,25 @@ export class TimeGraph {
     const name = entry.labels[this.columns.name] ?? '';
     const number = this.columns.tid < 0 ? '' : entry.labels[this.columns.tid] ?? '';
     const title = this.headers.map((header, at) => `${header.name}: ${entry.labels[at] ?? ''}`).join('\n');
-    return [name, number, title];
+    return [name, number, title, this.#share(entry)];
+  }
+
+  /** Returns for which part of the window an entry is active, with those below it if they are folded. */
+  #share(entry) {
+    if (!this.#activity || !this.#rows.activity) return '';
+    const { window } = this.app.shared;
+    const time = this.#rows.timeOf(entry.id, this.#rows.tree.isFolded(entry.id));
+    const share = (time / Number(window.to - window.from)) * 100;
+    return time === 0 ? '' : share < 0.1 ? '<0.1 %' : `${share.toFixed(share < 10 ? 1 : 0)} %`;
   }
 
   /** Determines the rows, and loads and draws what is missing. */
   #changed() {
+    // Rows would jump when their order becomes known.
+    if (this.#activity && this.app.activity[this.#activity] === null) {
+      this.panel.say('reading…');
+      return;
+    }
     this.#rows.update(this.app.shared.window);
     if (!this.#rows.isEmpty) this.panel.say([...this.#ofWhom(), this.#rows.words, ...(this.isRunning ? ['reading…'] : [])].join(', '));
     this.#placeLabels();
@@ -171,7 +214,7 @@ export class TimeGraph {
     this.labels.element.classList.toggle('is-small', height < 11);
     this.labels.show({
       rows: this.#rows.shown, ...view.range(0), height, top, selected: this.#rows.selected,
-      isFolded: (id) => this.#rows.tree.isFolded(id),
+      isFolded: (id) => this.#rows.tree.isFolded(id), isPinned: (id) => this.#rows.pinned.has(id),
     });
   }
 
@@ -191,7 +234,7 @@ export class TimeGraph {
     if (!this.#canLoad || shown.length === 0) return;
     const { width, ratio } = this.chart.surface;
     const { first, last } = this.#view.range();
-    this.data.load(shown.slice(first, last).map((row) => row.entry.id), Math.round(width * Math.min(ratio, 2)));
+    this.data.load(shown.slice(first, last).filter(({ entry }) => entry.hasData !== false).map((row) => row.entry.id), Math.round(width * Math.min(ratio, 2)));
   }
 
   #loadArrows() {
@@ -216,9 +259,9 @@ export class TimeGraph {
   }
 
   /** Asks the server for facts about the state of an entry that begins and ends at some times. */
-  async facts(entry, time, { start, end }) {
+  async facts(entry, time, { start, end }, signal = undefined) {
     const element = { elementType: 'STATE', time: start, duration: end - start, entryId: entry.id };
-    const { model } = await this.app.experiment.tooltip(this.output, { entry: entry.id, time, element }, undefined, this.#asked ?? {});
+    const { model } = await this.app.experiment.tooltip(this.output, { entry: entry.id, time, element }, signal, this.#asked ?? {});
     return model ?? {};
   }
 
@@ -229,8 +272,12 @@ export class TimeGraph {
       return;
     }
     const state = this.stateAt(row.entry.id, at.time);
+    const shares = this.data.sharesAt(row.entry.id, at.time);
     const [name, number] = this.#cells(row.entry);
-    this.app.tip.show(this.chart.canvas, at, { name: number ? `${name} (${number})` : name, state, time: at.time });
+    this.app.tip.show(this.chart.canvas, at, {
+      name: number ? `${name} (${number})` : name, state, shares: shares?.map(({ style, share }) => ({ look: this.picture.look(style), share })), time: at.time,
+      facts: (signal) => this.app.facts.of(this, row.entry, at.time, signal),
+    });
   }
 
   /** Selects a row, and its thread in all views. The chart of a thread stays that of this one. */
@@ -271,6 +318,8 @@ export class TimeGraph {
     this.app.shared.nameThread(this.columns.thread(entry));
     this.#rows.tree.reveal(entry.id);
     this.#rows.selected = entry.id;
+    // A search must not hide what was selected elsewhere.
+    if (this.#rows.sought !== '') this.#forgetSearch();
     this.#changed();
     this.reveal({ isCentred: true });
     if (!this.#of) this.app.selectRow(this, entry);
@@ -281,23 +330,76 @@ export class TimeGraph {
     this.#moved();
   }
 
-  /** Finds the next row, in a direction, whose labels contain the text of the search field. */
-  find(direction) {
+  #forgetSearch() {
+    this.tools.finder.value = '';
+    this.#rows.sought = '';
+    this.picture.forget();
+  }
+
+  /** Shows only the rows that fit the text of the search field, the best ones first. */
+  filter() {
     const { text } = this.tools;
-    if (text === '') return;
-    const entry = this.#rows.tree.find(this.#rows.selected, direction, ({ labels }) => labels.some(
-      (label, at) => (at === this.columns.tid ? label.trim() === text : label.toLowerCase().includes(text)),
-    ));
-    this.tools.found(entry !== undefined);
-    if (!entry) {
-      this.app.say(`No row contains “${text}”`);
-      return;
-    }
-    this.#rows.tree.reveal(entry.id);
-    this.#rows.showsAll = true;
-    this.#changed();
-    const row = this.#rows.shown.find((one) => one.entry.id === entry.id);
+    this.#rows.sought = text;
+    this.#moved();
+    this.tools.found(text === '' || this.#rows.shown.length > 0);
+    if (text === '') this.reveal();
+    else this.#scrollTo(0);
+  }
+
+  /** Selects the next of the rows that fit what is sought, in a direction. */
+  find(direction) {
+    if (this.tools.text === '') return;
+    const row = this.#rows.cycle(direction);
     if (row) this.select(row);
+    else this.app.say(`No row fits “${this.tools.text}”`);
+  }
+
+  /** Returns the process of a thread `{pid, name}`, which has the name of its first thread; null if it is unknown. */
+  processOf(tid) {
+    if (!this.columns || !this.isByProcess) return null;
+    const entry = [...this.#rows.tree.entries.values()].find(({ labels }) => labels[this.columns.tid] === tid);
+    const pid = entry?.labels[columnOf(this.headers, ['PID'])];
+    if (!pid) return null;
+    const first = this.#rows.tree.entries.get(entry.parentId);
+    const isFirst = first?.labels[this.columns.tid] === pid;
+    return { pid, name: (isFirst ? first : entry).labels[this.columns.name] };
+  }
+
+  /** Pins a row to the top, or releases it. */
+  pin(row) {
+    this.#rows.togglePin(row.entry.id);
+    this.#moved();
+    this.app.dispatchEvent(new Event('looks'));
+  }
+
+  /** The numbers of the pinned threads, and the order of the rows; null for that at the start. */
+  get looks() {
+    const pinned = [...this.#rows.pinned].map((id) => this.#rows.tree.entries.get(id));
+    const pins = pinned.filter((entry) => entry && this.columns).map(({ labels }) => labels[this.columns.tid]);
+    return { pins: pins.length > 0 ? pins : this.#wantedPins, order: this.#rows.order === this.#orders[0] ? null : this.#rows.order };
+  }
+
+  #wantedPins = [];
+
+  /** Pins threads by their numbers, once they are known, and orders rows. */
+  setLooks({ pins = [], order }) {
+    this.#wantedPins = pins;
+    if (this.#orders.includes(order)) this.#rows.order = order;
+    this.#pinWanted();
+    this.#moved();
+  }
+
+  #pinWanted() {
+    if (!this.columns) return;
+    for (const entry of this.#rows.tree.entries.values()) {
+      if (this.#wantedPins.includes(entry.labels[this.columns.tid])) this.#rows.pinned.add(entry.id);
+    }
+    if (!this.isRunning) this.#wantedPins = [];
+  }
+
+  pinSelected() {
+    const row = this.#rows.shown[this.#rows.selectedAt];
+    if (row) this.pin(row);
   }
 
   /** Moves the focus to the search field. */
@@ -313,6 +415,23 @@ export class TimeGraph {
   changeHeight(by) {
     this.#view.changeHeight(by);
     this.#moved();
+  }
+
+  /** Offers the rows in view as a file of SVG or PNG. */
+  save(form) {
+    const { shared, theme, notation } = this.app;
+    const name = `lttv-${this.panel.id}`;
+    if (form === 'png') {
+      downloadPng(name, { labels: this.labels.element, canvas: this.chart.canvas, theme });
+      return;
+    }
+    const { width } = this.chart.surface;
+    const { first, last } = this.#view.range(0);
+    const rows = this.#rows.shown.slice(first, last).map(({ entry, depth }) => ({ name: this.#cells(entry).slice(0, 2).join(' ').trim(), depth, index: this.data.placeOf(entry.id) }));
+    downloadSvg(name, this.picture.svg({
+      rows, width, labels: this.labels.element.clientWidth, row: Math.max(this.#view.height, 12),
+      title: `${this.panel.title}, ${formatTime(shared.window.from, { notation, begin: shared.span.from })}`, notation,
+    }));
   }
 
   toggleArrows() {
@@ -343,10 +462,11 @@ export class TimeGraph {
     this.#changed();
   }
 
-  /** Sorts rows by name, or as a tree. */
-  toggleSort() {
-    this.#rows.isByName = !this.#rows.isByName;
+  /** Changes the order of the rows to the next one. */
+  nextOrder() {
+    this.#rows.nextOrder(this.#orders);
     this.#moved();
+    this.app.dispatchEvent(new Event('looks'));
   }
 
   /** Folds or unfolds the selected row. */

@@ -12,7 +12,7 @@ export class TopBar {
     const signs = button('Signs', 'Signs and patterns as well as colours (!)', () => app.toggleSigns(), { 'aria-pressed': String(app.hasSigns) });
     app.addEventListener('signs', () => signs.setAttribute('aria-pressed', String(app.hasSigns)));
     this.element = el('header', { class: 'top' },
-      el('h1', { text: 'LTTV' }), this.name, this.experiments, this.progress, app.faults.button,
+      el('h1', { text: 'LTTV' }), this.name, this.experiments, app.chooser.button, this.progress, app.faults.button,
       el('div', { class: 'tools', role: 'toolbar', 'aria-label': 'Window and appearance' },
         button('↶', 'The window before (u)', () => shared.back()),
         button('↷', 'The window after it (U)', () => shared.back(true)),

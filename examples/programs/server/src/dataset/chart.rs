@@ -1,5 +1,6 @@
 //! Rows of charts of states.
 
+use ltt_read::TraceIndex;
 use lttv_state::kernel::SourceKind;
 use lttv_state::tree::Quark;
 
@@ -29,9 +30,18 @@ pub enum Lane {
         start: i64,
         /// The end of the part, in ns.
         end: i64,
+        /// The thread is the idle one of a CPU.
+        is_idle: bool,
     },
-    /// The mode of a CPU.
-    Cpu(Quark),
+    /// The mode of a CPU, and the thread that it runs.
+    Cpu {
+        /// The trace.
+        trace: TraceIndex,
+        /// Its mode.
+        mode: Quark,
+        /// The id of the running thread, if it was ever known.
+        thread: Option<Quark>,
+    },
     /// The running handlers of an interrupt or exception.
     Source(Quark, SourceKind),
     /// The mode of a block device.

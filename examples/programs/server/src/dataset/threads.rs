@@ -1,4 +1,4 @@
-//! The rows of threads: one for each thread and name, for the time in which it has the name.
+//! The rows of threads: one for each thread, from its first event to its last one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -33,7 +33,7 @@ pub struct CpuAttributes {
     pub thread: Quark,
 }
 
-/// A thread while it has one name.
+/// A thread: from its start to its end, with its last name.
 #[derive(Debug, Clone)]
 pub struct ThreadRow {
     /// The row of the chart.
@@ -44,8 +44,8 @@ pub struct ThreadRow {
     pub parent: Option<i64>,
     /// The id of the thread.
     pub tid: i32,
-    /// The name is known.
-    pub is_named: bool,
+    /// The names that it had, with the times from which it had them, in ns.
+    names: Vec<(i64, String)>,
     /// The start, in ns.
     pub start: i64,
     /// The end, in ns.
@@ -164,44 +164,34 @@ impl ThreadIds {
             }
         }
         for (start, end) in joined(lives) {
-            let mut from = start;
-            let inside = names.iter().filter(|(begin, _, _)| (start..end).contains(begin));
-            let mut parts: Vec<(i64, i64, &str)> = Vec::new();
-            for (begin, until, name) in inside {
-                if from < *begin {
-                    parts.push((from, *begin, ""));
-                }
-                parts.push((*begin, (*until).min(end), name));
-                from = *until;
-            }
-            if from < end {
-                parts.push((from, end, ""));
-            }
-            for (start, end, name) in parts {
-                let id = self.id(quark, start);
-                let at = |name: &str| -> Result<String, HistoryError> {
-                    let Some(of) = child(name) else { return Ok(String::new()) };
-                    let value = history.at(of, Timestamp::from_ns(start))?.value;
-                    Ok(if value.is_null() { String::new() } else { value.to_string() })
-                };
-                let is_named = !name.is_empty();
-                let title = if name.is_empty() { format!("[{tid}]") } else { name.to_owned() };
-                let labels = vec![title, tid.to_string(), at("PPID")?, at("PID")?];
-                let (mode, submode) = (child("Mode"), child("Submode"));
-                let lane = Lane::Thread { status: quark, mode, submode, start, end };
-                let number = all.threads.len();
-                all.by_tid.entry((trace, tid.into())).or_default().push(number);
-                all.threads.push(ThreadRow {
-                    chart: ChartRow { id, labels, lane },
-                    root,
-                    parent: None,
-                    tid,
-                    is_named,
-                    start,
-                    end,
-                    cpu: child("CPU"),
-                });
-            }
+            let id = self.id(quark, start);
+            let at = |name: &str, time: i64| -> Result<String, HistoryError> {
+                let Some(of) = child(name) else { return Ok(String::new()) };
+                let value = history.at(of, Timestamp::from_ns(time))?.value;
+                Ok(if value.is_null() { String::new() } else { value.to_string() })
+            };
+            // The process of a thread may become known later than the thread.
+            let pid = Some(at("PID", start)?).filter(|pid| !pid.is_empty());
+            let pid = pid.map_or_else(|| at("PID", end.saturating_sub(1)), Ok)?;
+            let names = names.iter().filter(|(begin, _, _)| (start..end).contains(begin));
+            let names: Vec<(i64, String)> =
+                names.map(|(begin, _, name)| (*begin, name.clone())).collect();
+            let title = names.last().map_or_else(|| format!("[{tid}]"), |(_, name)| name.clone());
+            let labels = vec![title, tid.to_string(), at("PPID", start)?, pid];
+            let (mode, submode) = (child("Mode"), child("Submode"));
+            let lane = Lane::Thread { status: quark, mode, submode, start, end, is_idle: tid == 0 };
+            let number = all.threads.len();
+            all.by_tid.entry((trace, tid.into())).or_default().push(number);
+            all.threads.push(ThreadRow {
+                chart: ChartRow { id, labels, lane },
+                root,
+                parent: None,
+                tid,
+                names,
+                start,
+                end,
+                cpu: child("CPU"),
+            });
         }
         Ok(())
     }
@@ -219,9 +209,11 @@ impl ThreadRows {
     /// Returns the name that a thread had last at or before a time; empty if it is unknown.
     pub fn name(&self, trace: TraceIndex, tid: i64, time: i64) -> &str {
         let rows = self.by_tid.get(&(trace, tid)).map_or(&[][..], Vec::as_slice);
-        let mut rows = rows.iter().map(|row| &self.threads[*row]);
-        let named = rows.rfind(|row| row.start <= time && row.is_named);
-        named.map_or("", |row| &row.chart.labels[0])
+        let names = rows.iter().rev().filter_map(|row| {
+            let names = &self.threads[*row].names;
+            names[..names.partition_point(|(start, _)| *start <= time)].last()
+        });
+        names.map(|(_, name)| name.as_str()).next().unwrap_or("")
     }
 
     /// Returns the id of the row of a thread at a time.

@@ -10,6 +10,7 @@ use super::body::Body;
 use super::connections::Client;
 use super::error::ApiError;
 use super::stream::AnswerForm;
+use crate::activity::Activity;
 use crate::filters::Checked;
 use crate::spans::SpanQuery;
 
@@ -45,6 +46,22 @@ pub(super) async fn spans(
         work.check()?;
         let query = SpanQuery::parse(&parameters, &dataset)?;
         query.answer(dataset.traceset(), work)
+    });
+    Ok(answer.await)
+}
+
+/// Answers with the time for which each row of a chart of states was active in a window.
+pub(super) async fn activity(
+    State(server): State<Arc<Server>>,
+    Path(experiment): Path<String>,
+    client: Client,
+    parameters: Body,
+) -> Result<Response, ApiError> {
+    let dataset = Arc::clone(&server.workspace.experiment(&experiment)?.dataset);
+    let form = AnswerForm { is_compressed: parameters.accepts_gzip(), ..AnswerForm::default() };
+    let answer = server.workers.answer(client, form, move |work| {
+        work.check()?;
+        Activity::read(&parameters, &dataset, work)
     });
     Ok(answer.await)
 }

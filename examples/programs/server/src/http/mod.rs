@@ -74,6 +74,7 @@ pub fn router(server: Arc<Server>, guard: Guard) -> Router {
         .nest("/tsp/api", interface())
         .route("/lttv/experiments/{experiment}/filter", post(lttv::check_filter))
         .route("/lttv/experiments/{experiment}/spans", post(lttv::spans))
+        .route("/lttv/experiments/{experiment}/activity", post(lttv::activity))
         .fallback(page_file)
         .with_state(server)
         .layer(middleware::from_fn(encoding::compress))

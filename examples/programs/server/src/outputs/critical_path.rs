@@ -97,7 +97,7 @@ impl Output for CriticalPath {
         };
         let rows: Vec<ChartRow> =
             path.rows.iter().map(|row| chart_row(graph, &path, row)).collect();
-        answer::states(&path.history, &NAMES, rows.iter(), parameters, work)
+        answer::states((&path.history, None), &NAMES, rows.iter(), parameters, work)
     }
 
     fn arrows(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
@@ -150,7 +150,7 @@ impl Output for CriticalPath {
             }
             Ok(())
         };
-        answer::tooltip(&path.history, chart.as_ref(), &NAMES, &element, more, work)
+        answer::tooltip((&path.history, None), chart.as_ref(), &NAMES, &element, more, work)
     }
 
     fn style(&self, _: &Dataset, _: &Parameters, work: &mut Work<'_>) -> Result {

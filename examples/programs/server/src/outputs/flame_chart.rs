@@ -76,7 +76,7 @@ impl Output for FlameChart {
     fn states(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
         let Some(calls) = dataset.calls() else { return answer::no_states(parameters, work) };
         let rows: Vec<ChartRow> = rows(calls).collect();
-        answer::states(&calls.history, &NAMES, rows.iter(), parameters, work)
+        answer::states((&calls.history, None), &NAMES, rows.iter(), parameters, work)
     }
 
     fn arrows(&self, _: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
@@ -90,7 +90,7 @@ impl Output for FlameChart {
             return work.json(&Answer::<()>::running(None));
         };
         let row = rows(calls).find(|row| row.id == element.entry);
-        answer::tooltip(&calls.history, row.as_ref(), &NAMES, &element, |_| Ok(()), work)
+        answer::tooltip((&calls.history, None), row.as_ref(), &NAMES, &element, |_| Ok(()), work)
     }
 
     fn style(&self, _: &Dataset, _: &Parameters, work: &mut Work<'_>) -> Result {

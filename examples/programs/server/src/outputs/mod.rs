@@ -14,7 +14,7 @@ mod histogram;
 mod latency;
 mod line_query;
 mod recording;
-mod resources;
+pub(crate) mod resources;
 mod state_system;
 mod states;
 mod statistics;

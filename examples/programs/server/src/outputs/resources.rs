@@ -1,6 +1,7 @@
 //! The states of CPUs, interrupts and devices over time.
 
-use lttv_state::history::History;
+use ltt_read::{Timestamp, TraceIndex};
+use lttv_state::history::{History, HistoryError};
 use lttv_state::kernel::SourceKind;
 use lttv_state::tree::Quark;
 
@@ -56,7 +57,7 @@ impl Output for Resources {
                 ..Entry::default()
             };
             entries.push(entry(base, group.map_or("", |group| &group.name).to_owned()));
-            entries.extend(rows(&history, base).into_iter().map(|(quark, row)| Entry {
+            entries.extend(rows(&history, *trace, base)?.into_iter().map(|(quark, row)| Entry {
                 parent: Some(base.index() as i64),
                 has_data: true,
                 ..entry(quark, row.labels.into_iter().next().unwrap_or_default())
@@ -71,7 +72,9 @@ impl Output for Resources {
         let Some((history, rows)) = all(dataset)? else {
             return answer::no_states(parameters, work);
         };
-        answer::states(&history, &NAMES, rows.iter(), parameters, work)
+        let kernel = dataset.kernel().ok_or(OutputError::NotOffered)?;
+        let threads = kernel.thread_rows(&history)?;
+        answer::states((&history, Some(&threads)), &NAMES, rows.iter(), parameters, work)
     }
 
     fn arrows(&self, _: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
@@ -85,7 +88,9 @@ impl Output for Resources {
             return work.json(&Answer::<()>::running(None));
         };
         let row = rows.iter().find(|row| row.id == element.entry);
-        answer::tooltip(&history, row, &NAMES, &element, |_| Ok(()), work)
+        let kernel = dataset.kernel().ok_or(OutputError::NotOffered)?;
+        let threads = kernel.thread_rows(&history)?;
+        answer::tooltip((&history, Some(&threads)), row, &NAMES, &element, |_| Ok(()), work)
     }
 
     fn style(&self, _: &Dataset, _: &Parameters, work: &mut Work<'_>) -> Result {
@@ -100,37 +105,55 @@ fn all(dataset: &Dataset) -> std::result::Result<Option<(History, Vec<ChartRow>)
     let mut all = Vec::new();
     for trace in kernel.traces() {
         if let Some(base) = history.tree().child(Quark::ROOT, &trace.0.to_string()) {
-            all.extend(rows(&history, base).into_iter().map(|(_, row)| row));
+            all.extend(rows(&history, *trace, base)?.into_iter().map(|(_, row)| row));
         }
     }
     Ok(Some((history, all)))
 }
 
 /// Creates the lane of an attribute.
-type LaneOf = fn(Quark) -> Lane;
+type LaneOf = fn(Quark, &History, TraceIndex) -> Lane;
 
-/// Returns the rows of a trace. The name of a resource may become known later, so labels have only
-/// numbers: they stay as they are while the history grows.
-fn rows(history: &History, base: Quark) -> Vec<(Quark, ChartRow)> {
+/// Returns the rows of a trace. The name of a resource may become known later, so labels have only numbers while
+/// the history grows.
+pub(crate) fn rows(
+    history: &History,
+    trace: TraceIndex,
+    base: Quark,
+) -> std::result::Result<Vec<(Quark, ChartRow)>, HistoryError> {
     let tree = history.tree();
     let mut rows = Vec::new();
     let groups: [(&str, &str, LaneOf); 6] = [
-        ("CPUs", "CPU", Lane::Cpu),
-        ("IRQs", "IRQ", |quark| Lane::Source(quark, SourceKind::Irq)),
-        ("Vectors", "Vector", |quark| Lane::Source(quark, SourceKind::Vector)),
-        ("Softirqs", "SoftIRQ", |quark| Lane::Source(quark, SourceKind::Softirq)),
-        ("Traps", "Trap", |quark| Lane::Source(quark, SourceKind::Trap)),
-        ("Devices", "Disk", Lane::Device),
+        ("CPUs", "CPU", |mode, history, trace| Lane::Cpu {
+            trace,
+            mode,
+            thread: history.tree().child(mode, "Thread"),
+        }),
+        ("IRQs", "IRQ", |quark, _, _| Lane::Source(quark, SourceKind::Irq)),
+        ("Vectors", "Vector", |quark, _, _| Lane::Source(quark, SourceKind::Vector)),
+        ("Softirqs", "SoftIRQ", |quark, _, _| Lane::Source(quark, SourceKind::Softirq)),
+        ("Traps", "Trap", |quark, _, _| Lane::Source(quark, SourceKind::Trap)),
+        ("Devices", "Disk", |quark, _, _| Lane::Device(quark)),
     ];
+    let last = Timestamp::from_ns(history.end().as_ns().saturating_sub(1));
     for (group, title, lane) in groups {
         let members = tree.child(base, group).into_iter().flat_map(|of| tree.children(of));
         let members = members.filter_map(|quark| Some((tree.name(quark)?, quark)));
         let mut members: Vec<_> = members.collect();
-        members.sort_by_key(|(name, _)| (name.len(), *name));
-        rows.extend(members.into_iter().map(|(name, quark)| {
-            let (id, labels) = (quark.index() as i64, vec![format!("{title} {name}")]);
-            (quark, ChartRow { id, labels, lane: lane(quark) })
-        }));
+        members.sort_by_key(|(number, _)| (number.len(), *number));
+        for (number, quark) in members {
+            let of = tree.child(quark, "Name").filter(|_| history.is_complete());
+            let name = of.map(|of| history.at(of, last)).transpose()?;
+            let name = name.as_ref().and_then(|name| name.value.as_str());
+            let name = name.filter(|name| !name.is_empty() && *name != number);
+            let label = match name {
+                Some(name) => format!("{title} {name} ({number})"),
+                None => format!("{title} {number}"),
+            };
+            let id = quark.index() as i64;
+            let lane = lane(quark, history, trace);
+            rows.push((quark, ChartRow { id, labels: vec![label], lane }));
+        }
     }
-    rows
+    Ok(rows)
 }

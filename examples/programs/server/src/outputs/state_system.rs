@@ -61,7 +61,7 @@ impl Output for StateSystem {
         };
         let rows: Vec<ChartRow> =
             parameters.items()?.into_iter().filter_map(|id| row(&history, id)).collect();
-        answer::states(&history, &NAMES, rows.iter(), parameters, work)
+        answer::states((&history, None), &NAMES, rows.iter(), parameters, work)
     }
 
     fn arrows(&self, _: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
@@ -75,7 +75,7 @@ impl Output for StateSystem {
             return work.json(&Answer::<()>::running(None));
         };
         let row = row(&history, element.entry);
-        answer::tooltip(&history, row.as_ref(), &NAMES, &element, |_| Ok(()), work)
+        answer::tooltip((&history, None), row.as_ref(), &NAMES, &element, |_| Ok(()), work)
     }
 
     fn style(&self, _: &Dataset, _: &Parameters, work: &mut Work<'_>) -> Result {

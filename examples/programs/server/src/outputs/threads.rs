@@ -86,7 +86,7 @@ impl Output for ThreadStatus {
             return answer::no_states(parameters, work);
         };
         let charts = rows.threads.iter().map(|row| &row.chart);
-        answer::states(&history, &NAMES, charts, parameters, work)
+        answer::states((&history, None), &NAMES, charts, parameters, work)
     }
 
     fn arrows(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
@@ -147,7 +147,7 @@ impl Output for ThreadStatus {
             }
             Ok(())
         };
-        answer::tooltip(&history, chart, &NAMES, &element, more, work)
+        answer::tooltip((&history, None), chart, &NAMES, &element, more, work)
     }
 
     fn style(&self, _: &Dataset, _: &Parameters, work: &mut Work<'_>) -> Result {

@@ -104,6 +104,19 @@ impl Parameters {
         }
     }
 
+    /// Returns a flag, which is not set unless it is present.
+    ///
+    /// # Errors
+    ///
+    /// If it is neither `true` nor `false`.
+    pub fn flag(&self, name: &'static str) -> Result<bool, ParameterError> {
+        match self.parameter(name) {
+            None => Ok(false),
+            Some(Parameter::Other(Value::Bool(flag))) => Ok(*flag),
+            Some(_) => Err(ParameterError::invalid(name, "neither true nor false")),
+        }
+    }
+
     /// Returns a text that must be present.
     ///
     /// # Errors

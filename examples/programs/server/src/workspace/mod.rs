@@ -2,6 +2,7 @@
 
 mod file_memory;
 mod names;
+mod overlap;
 mod registry;
 mod roots;
 mod trace;
@@ -9,6 +10,7 @@ mod trace;
 use crate::protocol::models;
 
 pub use file_memory::FileMemory;
+pub use overlap::overlapping;
 pub use registry::{Experiment, Workspace};
 pub use roots::Roots;
 pub use trace::OpenTrace;

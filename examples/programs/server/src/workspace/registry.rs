@@ -8,6 +8,7 @@ use lttv_common::report::Report;
 use lttv_context::Traceset;
 use uuid::Uuid;
 
+use super::overlap::overlapping;
 use super::trace::OpenTrace;
 use super::{FileMemory, Roots, WorkspaceError, names};
 use crate::dataset::{Dataset, DatasetOptions, ToldFaults};
@@ -167,6 +168,19 @@ impl Workspace {
             }
             Ok(trace.closed())
         })
+    }
+
+    /// Returns the paths of the traces at and below that of an open one, in groups of those that were recorded at the
+    /// same time.
+    ///
+    /// # Errors
+    ///
+    /// If it is not open.
+    pub fn parts_of(&self, uuid: &str) -> Result<Vec<Vec<PathBuf>>, WorkspaceError> {
+        let trace = self.trace(parse(uuid).ok_or(WorkspaceError::NoSuchTrace)?)?;
+        let path = |number: usize| trace.traces.get(number).map(|of| of.path().to_owned());
+        let groups = overlapping(&trace.spans()).into_iter();
+        Ok(groups.map(|group| group.into_iter().filter_map(path).collect()).collect())
     }
 
     /// Returns the models of all traces.

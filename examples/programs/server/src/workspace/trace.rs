@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ltt_read::{OnFailure, OpenOptions, Trace};
+use ltt_read::{OnFailure, OpenOptions, Trace, TraceIndex};
+use lttv_context::{Traceset, TracesetContext};
 use uuid::Uuid;
 
 use super::file_memory::{FileMemory, FilesInMemory};
@@ -77,12 +78,27 @@ impl OpenTrace {
             uuid: self.uuid.to_string(),
             name: self.name.clone(),
             path: self.named.clone(),
-            start: 0,
-            end: 0,
+            start: self.span().map_or(0, |(start, _)| start),
+            end: self.span().map_or(0, |(_, end)| end),
             events: 0,
             indexing: models::Indexing::Closed,
             properties: BTreeMap::new(),
         }
+    }
+
+    /// Returns the times of all traces, in ns, as far as they are known without reading the events.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        let spans = self.spans();
+        let known = || spans.iter().flatten();
+        Some((known().map(|of| of.0).min()?, known().map(|of| of.1).max()?))
+    }
+
+    /// Returns the times of each trace, in ns.
+    pub fn spans(&self) -> Vec<Option<(i64, i64)>> {
+        let context = TracesetContext::new(Traceset::from(self.traces.clone()));
+        let span = |index| context.contexts().time_span_of(TraceIndex(index));
+        let spans = (0..self.traces.len()).map(span);
+        spans.map(|of| of.map(|of| (of.start.as_ns(), of.end.as_ns()))).collect()
     }
 
     /// Returns the properties of the traces and of their machines.

@@ -4,6 +4,7 @@ mod support;
 
 mod analyses;
 mod bounds;
+mod columns;
 mod faults;
 mod hostile;
 mod outputs;

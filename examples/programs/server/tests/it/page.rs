@@ -206,8 +206,8 @@ fn assert_passed(output: &Output) {
 
 #[test]
 fn modules_that_draw_nothing_pass_their_tests() {
-    let files =
-        ["json", "latencies", "layout", "time", "window"].map(|of| format!("unit/{of}.test.mjs"));
+    let files = ["events", "json", "latencies", "layout", "range", "rows", "time", "window"]
+        .map(|of| format!("unit/{of}.test.mjs"));
     if let Some(output) = node(&files.each_ref().map(String::as_str), &[]) {
         assert_passed(&output);
     }
@@ -218,7 +218,7 @@ fn a_user_can_work_with_the_page() {
     let server = Running::start(&traces(), Guard::default());
     server.experiment("kernel", &[&traces().join("kernel")]);
     let url = format!("http://{}/", server.address);
-    let files = ["use", "analyses", "access"].map(|of| format!("browser/{of}.test.mjs"));
+    let files = ["answers", "use", "analyses", "access"].map(|of| format!("browser/{of}.test.mjs"));
     if let Some(output) = node(&files.each_ref().map(String::as_str), &[("LTTV_URL", &url)]) {
         assert_passed(&output);
     }

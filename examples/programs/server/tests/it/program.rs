@@ -42,3 +42,20 @@ fn options_that_protect_nothing_are_refused() {
         assert!(String::from_utf8_lossy(&run.stderr).contains(args[0]), "{args:?}: {run:?}");
     }
 }
+
+#[test]
+fn a_path_without_a_trace_ends_the_program_with_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("empty")).unwrap();
+    small_traces::write_damaged(&directory.path().join("trace"));
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (good, empty, missing) = (at("trace"), at("empty"), at("missing"));
+    for (args, part) in [
+        ([good.as_str(), empty.as_str()], "no trace here"),
+        ([good.as_str(), missing.as_str()], "missing: No such file"),
+    ] {
+        let run = server(&args).output().unwrap();
+        assert_eq!((run.status.code(), run.stdout.len()), (Some(1), 0), "{args:?}");
+        assert!(String::from_utf8_lossy(&run.stderr).contains(part), "{args:?}: {run:?}");
+    }
+}

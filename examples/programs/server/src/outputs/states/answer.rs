@@ -8,9 +8,10 @@ use lttv_state::history::History;
 use serde::Serialize;
 
 use super::super::work::Work;
+use super::columns;
 use super::filter::{EXCLUDED, Filter, RowFacts};
-use super::lane::Span;
-use crate::dataset::{ChartRow, Lane, clamped};
+use super::lane::{LaneReader, Span};
+use crate::dataset::{ChartRow, Lane, ThreadRows, clamped};
 use crate::error::{OutputError, Result};
 use crate::protocol::models::{Answer, State, StyleRef};
 use crate::protocol::parameters::{ParameterError, Parameters};
@@ -18,12 +19,15 @@ use crate::protocol::samples::Samples;
 
 /// Answers a request for states.
 pub(in super::super) fn states<'r>(
-    history: &History,
+    (history, threads): (&History, Option<&ThreadRows>),
     headers: &[&'static str],
     rows: impl Iterator<Item = &'r ChartRow>,
     parameters: &Parameters,
     work: &mut Work<'_>,
 ) -> Result {
+    if parameters.flag("lttv_columns")? {
+        return columns::answer((history, threads), rows, parameters, work);
+    }
     let samples = parameters.samples("nbTimes")?;
     let items = parameters.items()?;
     let filter = Filter::parse(parameters)?;
@@ -39,8 +43,14 @@ pub(in super::super) fn states<'r>(
         })?;
         let mut states = States { work, filter: &filter, facts, is_first: true };
         match filter.is_deep && !filter.is_empty() {
-            false => row.lane.at_samples(history, &samples, |span| states.write(&span))?,
-            true => deep(history, row.lane, &samples, &mut states)?,
+            false => {
+                let write = |span: Span<'_>| states.write(&span);
+                row.lane.at_samples(history, threads, &samples, write)?;
+            }
+            true => {
+                let reader = row.lane.reader(history, threads)?;
+                deep(history, row.lane, reader, &samples, &mut states)?;
+            }
         }
         work.text("]}")?;
     }
@@ -88,11 +98,16 @@ impl States<'_, '_> {
 }
 
 /// Writes the states at all samples, and between two of them the first one that matches.
-fn deep(history: &History, lane: Lane, samples: &Samples, states: &mut States<'_, '_>) -> Result {
+fn deep(
+    history: &History,
+    lane: Lane,
+    mut reader: LaneReader<'_>,
+    samples: &Samples,
+    states: &mut States<'_, '_>,
+) -> Result {
     let (start, life_end) = lane.life(history);
     let end = life_end.min(samples.end());
     let mut reached = samples.start().max(start);
-    let mut reader = lane.reader(history)?;
     let mut number = samples.first_from(start);
     loop {
         // Skip the samples in the state that was written last.
@@ -159,7 +174,7 @@ impl Element {
 
 /// Answers a tooltip about a state, with further facts; about other elements, only its times.
 pub(in super::super) fn tooltip(
-    history: &History,
+    (history, threads): (&History, Option<&ThreadRows>),
     row: Option<&ChartRow>,
     headers: &[&'static str],
     element: &Element,
@@ -174,8 +189,9 @@ pub(in super::super) fn tooltip(
         for (header, label) in headers.iter().zip(&row.labels) {
             facts.insert((*header).to_owned(), label.clone());
         }
-        let span = row.lane.at(history, clamped(history, element.time))?;
+        let span = row.lane.at(history, threads, clamped(history, element.time))?;
         duration = span.end.saturating_sub(span.start);
+        facts.insert("Start".to_owned(), format!("{} ns", span.start));
         facts.insert("State".to_owned(), span.style.unwrap_or("none").to_owned());
         if let Some(label) = span.label {
             facts.insert("Name".to_owned(), label.as_str().to_owned());

@@ -10,7 +10,7 @@ use lttv_state::value::StateValue;
 use lttv_state::waits::{Cause, SegmentKind, ThreadState};
 
 use super::styles;
-use crate::dataset::Lane;
+use crate::dataset::{Lane, ThreadRows};
 use crate::protocol::samples::Samples;
 
 /// A state: a range of time with one look.
@@ -57,45 +57,50 @@ impl Lane {
     fn quark(&self) -> Quark {
         match *self {
             Lane::Thread { status, .. } => status,
-            Lane::Cpu(quark)
-            | Lane::Source(quark, _)
+            Lane::Cpu { mode, .. } => mode,
+            Lane::Source(quark, _)
             | Lane::Device(quark)
             | Lane::Path(quark)
             | Lane::Value(quark) => quark,
         }
     }
 
-    /// Returns a reader of the states.
+    /// Returns a reader of the states. The threads on CPUs have the names of `threads`.
     pub(in super::super) fn reader<'h>(
         &self,
         history: &'h History,
+        threads: Option<&'h ThreadRows>,
     ) -> Result<LaneReader<'h>, HistoryError> {
         let reader = |quark: Option<Quark>| quark.map(|of| history.forward_reader(of)).transpose();
-        let (mode, submode) = match *self {
+        let (second, third) = match *self {
             Lane::Thread { mode, submode, .. } => (reader(mode)?, reader(submode)?),
+            Lane::Cpu { thread, .. } => (reader(thread)?, None),
             _ => (None, None),
         };
-        Ok(LaneReader { lane: *self, first: history.forward_reader(self.quark())?, mode, submode })
+        let first = history.forward_reader(self.quark())?;
+        Ok(LaneReader { lane: *self, threads, first, second, third })
     }
 
     /// Returns the state at a time, which must be in the life of the row.
     pub(in super::super) fn at<'h>(
         &self,
         history: &'h History,
+        threads: Option<&'h ThreadRows>,
         time: Timestamp,
     ) -> Result<Span<'h>, HistoryError> {
-        self.reader(history)?.at(time)
+        self.reader(history, threads)?.at(time)
     }
 
     /// Calls `found` with each state in the life of the row that contains a sample.
     pub(in super::super) fn at_samples<'h, E: From<HistoryError>>(
         &self,
         history: &'h History,
+        threads: Option<&'h ThreadRows>,
         samples: &Samples,
         mut found: impl FnMut(Span<'h>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (start, end) = self.life(history);
-        let mut reader = self.reader(history)?;
+        let mut reader = self.reader(history, threads)?;
         let mut number = samples.first_from(start);
         while let Some(time) = samples.at(number).filter(|time| *time < end) {
             let span = reader.at(Timestamp::from_ns(time))?;
@@ -111,7 +116,7 @@ impl Lane {
         let text = || interval.value.as_str();
         let (style, label) = match self {
             _ if interval.value.is_null() => (None, None),
-            Lane::Cpu(_) => {
+            Lane::Cpu { .. } => {
                 let mode = text().and_then(|text| text.parse::<CpuMode>().ok());
                 (paint(mode.and_then(Paint::of_cpu)), None)
             }
@@ -155,25 +160,64 @@ fn segment_kind(label: &str) -> Option<SegmentKind> {
 #[derive(Debug)]
 pub(in super::super) struct LaneReader<'h> {
     lane: Lane,
+    threads: Option<&'h ThreadRows>,
     first: ForwardReader<'h>,
-    mode: Option<ForwardReader<'h>>,
-    submode: Option<ForwardReader<'h>>,
+    second: Option<ForwardReader<'h>>,
+    third: Option<ForwardReader<'h>>,
 }
 
 impl<'h> LaneReader<'h> {
     /// Returns the state at a time, which must be in the life of the row.
     pub(in super::super) fn at(&mut self, time: Timestamp) -> Result<Span<'h>, HistoryError> {
         let first = self.first.at(time)?;
-        let Lane::Thread { start, end, .. } = self.lane else {
-            return Ok(self.lane.plain(&first));
-        };
-        // The mode matters only while the thread runs.
-        if !is_running(&first) {
-            return Ok(thread(&first, None, None, (start, end)));
-        }
         let at = |of: &mut Option<ForwardReader<'h>>| of.as_mut().map(|of| of.at(time)).transpose();
-        let (mode, submode) = (at(&mut self.mode)?, at(&mut self.submode)?);
-        Ok(thread(&first, mode.as_ref(), submode.as_ref(), (start, end)))
+        match self.lane {
+            Lane::Thread { start, end, is_idle, .. } => {
+                // The mode matters only while the thread runs.
+                if !is_running(&first) {
+                    let waiting = thread(&first, None, None, (start, end));
+                    // An idle thread waits for nothing but its CPU.
+                    return Ok(if is_idle { waiting.ready() } else { waiting });
+                }
+                let (mode, submode) = (at(&mut self.second)?, at(&mut self.third)?);
+                let span = thread(&first, mode.as_ref(), submode.as_ref(), (start, end));
+                Ok(if is_idle { span.idle() } else { span })
+            }
+            Lane::Cpu { trace, .. } => {
+                let mut span = self.lane.plain(&first);
+                // Handlers of interrupts run on the CPU in the place of the thread.
+                let runs = span.style == Some(styles::key(Paint::Busy));
+                if let Some(of) = at(&mut self.second)?.filter(|_| runs) {
+                    span.start = span.start.max(of.start.as_ns());
+                    span.end = span.end.min(of.end.as_ns());
+                    let tid = of.value.as_i64().filter(|tid| *tid > 0);
+                    span.label = tid.map(|tid| {
+                        let threads = self.threads;
+                        let name = threads.map_or("", |of| of.name(trace, tid, span.end - 1));
+                        Label::Formatted(format!("{name} {tid}").trim_start().to_owned())
+                    });
+                }
+                Ok(span)
+            }
+            _ => Ok(self.lane.plain(&first)),
+        }
+    }
+}
+
+impl Span<'_> {
+    /// Returns the state of an idle thread while its CPU runs others.
+    fn ready(self) -> Self {
+        let style = self.style.map(|_| styles::key(Paint::WaitCpu));
+        Span { style, label: None, ..self }
+    }
+
+    /// Returns the state of a running idle thread: only handlers of interrupts are activity.
+    fn idle(self) -> Self {
+        let handlers = [Paint::Irq, Paint::Softirq, Paint::Trap].map(|of| Some(styles::key(of)));
+        if handlers.contains(&self.style) {
+            return self;
+        }
+        Span { style: Some(styles::key(Paint::Idle)), label: None, ..self }
     }
 }
 

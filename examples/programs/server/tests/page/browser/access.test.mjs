@@ -63,7 +63,7 @@ test('everything can be reached with the keyboard', { skip }, async () => {
       return element.getAttribute('aria-label') ?? (element.tagName === 'BUTTON' ? element.textContent : element.tagName);
     }));
   }
-  for (const name of ['Filter of events', 'Control flow', 'Resources', 'Events', 'Statistics', 'Zoom in (w)', 'Critical path', 'Find a row in Control flow']) {
+  for (const name of ['Filter of events', 'Control flow', 'Resources', 'Events', 'Statistics', 'Zoom in (w)', 'Critical path', 'Find rows in Control flow']) {
     assert.ok(reached.has(name), `${name} in ${[...reached].join(', ')}`);
   }
   await user.page.focus('#events [role=grid]');

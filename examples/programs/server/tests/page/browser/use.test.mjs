@@ -144,6 +144,7 @@ test('a deep link shows the same again, to the nanosecond', { skip }, async () =
   await user.page.keyboard.type('sched_switch && next_tid != 0');
   await user.press('Enter');
   await user.waitFor(() => location.hash.includes('filter=') && location.hash.includes('tid='));
+  await user.waitFor(() => /pass the filter$/.test(document.querySelector('#events .note').textContent));
   await user.page.waitForTimeout(400);
   const [status, count] = [await user.status(), await user.eventCount()];
   const hash = await user.page.evaluate(() => location.hash);

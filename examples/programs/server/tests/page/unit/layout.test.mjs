@@ -6,7 +6,7 @@ import { GraphRows } from '../../../page/model/graph_rows.js';
 import { LinePages } from '../../../page/model/line_pages.js';
 import { ThreadColumns, columnOf } from '../../../page/model/columns.js';
 import { packArrows, packStates, packSeries } from '../../../page/data/pack.js';
-import { drawStates, firstAfter } from '../../../page/draw/states.js';
+import { drawColumns, drawStates, firstAfter } from '../../../page/draw/states.js';
 import { contrast, parseColor, readableOn, withContrast } from '../../../page/draw/colors.js';
 import { patternOf, signOf } from '../../../page/draw/signs.js';
 
@@ -137,6 +137,31 @@ test('states are drawn where they are', () => {
   assert.equal(drawn([state(500, 600, 'a')], 8, 10), '········');
 });
 
+/** Draws the columns of one row of `height` lines, as texts from the top of each column. */
+function drawnColumns(row, keys, { width, step, height = 4 }) {
+  const packed = packStates({ rows: [{ entryId: 1, states: [], columns: row }], styles: keys.map((key) => [key, '']) }, origin);
+  const pixels = new Uint32Array(width * height);
+  const looks = packed.styles.map((style) => style && { pixel: style.parentKey.charCodeAt(0), height: style.parentKey === 'w' ? 0.5 : 1 });
+  drawColumns({ pixels, width }, packed, [{ top: 0, bottom: height, index: 0 }], { offset: 0, perColumn: step, step }, looks);
+  return Array.from({ length: width }, (_, x) => Array.from({ length: height }, (_, y) => String.fromCharCode(pixels[y * width + x] || 46)).join(''));
+}
+
+test('columns with several states show all that is active, by its share', () => {
+  const of = (row) => drawnColumns(row, ['a', 'b', 'w'], { width: 3, step: 100 });
+  assert.deepEqual(of([[0, 0, 50, 1, 50], [2, 0, 75, 1, 25]]), ['bbaa', '....', 'baaa']);
+  // What lasts for an instant is seen, and so is what waits.
+  assert.deepEqual(of([[1, 2, 99, 0, 1]]), ['....', '.wwa', '....']);
+  assert.deepEqual(of([[0, 0, 1, 1, 1]]), ['..ba', '....', '....']);
+  assert.deepEqual(of([[0, 2, 100]]), ['.ww.', '....', '....']);
+});
+
+test('columns of CPUs have a style for each thread', () => {
+  const packed = packStates({ rows: [{ entryId: 1, states: [state(0, 10, 'busy', { label: 'cat 5' })], columns: [[3, 0, 4, 1, 6]] }], styles: [['busy', 'cat 5'], ['busy', 'dog 6']] }, origin);
+  assert.deepEqual(packed.styles.map((style) => style?.thread), ['cat 5', 'dog 6']);
+  assert.equal(packed.styleOf[0], packed.shareStyles[0]);
+  assert.deepEqual([[...packed.columns], [...packed.shareTimes]], [[3], [4, 6]]);
+});
+
 test('states of less than a column are seen, and hide no others', () => {
   assert.equal(drawn([state(0, 20, 'a'), state(22, 23, 'b'), state(24, 25, 'c'), state(30, 40, 'd')], 5, 10), 'aabd·');
   assert.equal(firstAfter(Float64Array.of(10, 20, 30), 0, 3, 20), 2);
@@ -169,13 +194,13 @@ test('rows keep folds and the selection, and can be hidden where they do not liv
   const names = () => rows.shown.map(({ entry: { labels } }) => labels[0]);
   assert.deepEqual(names(), ['t', 'b', 'a']);
   assert.equal(rows.words, '3 rows as a tree');
-  rows.isByName = true;
+  rows.order = 'name';
   rows.update({ from: 0n, to: 5n });
   assert.deepEqual(names(), ['t', 'a', 'b']);
   rows.showsAll = false;
   rows.update({ from: 11n, to: 25n });
   assert.deepEqual(names(), ['t', 'a']);
-  assert.equal(rows.words, '2 rows by name, 1 without life in the window are hidden (A)');
+  assert.equal(rows.words, '2 of 3 rows by name (A: all)');
   assert.deepEqual([rows.step(1).entry.id, rows.step(-1).entry.id, rows.step(Infinity).entry.id], [1, 3, 3]);
   rows.selected = 1;
   assert.deepEqual([rows.step(1).entry.id, rows.step(-5).entry.id, rows.selectedAt], [3, 1, 0]);
