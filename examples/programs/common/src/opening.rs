@@ -7,11 +7,13 @@ use ltt_read::{Error, OnFailure, OpenOptions, Opened};
 use lttv_context::Traceset;
 
 use crate::clocks::{Corrected, CorrectionError, Corrections};
+use crate::host;
 use crate::report::Report;
 use crate::stdin;
 
 /// Opens all traces at or below the paths, each once; `-` is a recording of perf or ftrace from standard input. Reports
-/// traces and files that cannot be opened, and those skipped as duplicates.
+/// traces and files that cannot be opened, and those skipped as duplicates. Within another program, the traces are
+/// those of the [host](crate::host).
 ///
 /// # Errors
 ///
@@ -21,6 +23,9 @@ pub fn open<P: AsRef<Path>>(
     report: &mut Report,
     paths: impl IntoIterator<Item = P>,
 ) -> Result<Traceset, Error> {
+    if let Some(host) = host::current() {
+        return Ok(host.traceset().clone());
+    }
     let options = OpenOptions::new().on_failure(OnFailure::Continue);
     let paths: Vec<P> = paths.into_iter().collect();
     let (streams, paths): (Vec<P>, Vec<P>) =
