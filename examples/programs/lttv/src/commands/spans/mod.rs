@@ -1,6 +1,7 @@
 //! `lttv spans`: single things that took time, with arguments and results.
 
 mod args;
+mod chosen;
 mod described;
 mod printer;
 mod records;
@@ -14,10 +15,13 @@ use lttv_common::escape::Escapes;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 use lttv_common::table::{Format, TextStyle};
+use lttv_context::Traceset;
 use lttv_filter::Environment;
-use lttv_state::spans::{SpanAnalysis, SpanFilter, SpanSettings};
+use lttv_state::spans::{Period, SpanAnalysis, SpanFilter, SpanSettings};
 
 pub use self::args::{Order, SpansArgs};
+use self::chosen::Chosen;
+pub use self::chosen::SpanReceiver;
 pub(super) use self::described::Described;
 use self::printer::{Form, Printer};
 use self::records::{Csv, Json};
@@ -31,6 +35,42 @@ use super::analysis::Analysis;
 /// If the command line is wrong, if no trace has the needed events, or if the output cannot be written.
 pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     args.refuse_without_effect()?;
+    visit(args, report, |periods, traceset| {
+        let out = args.output.open(traceset.traces())?;
+        let form = match args.format {
+            Format::Text => Form::Lines(Box::new(lines(args, traceset.traces()))),
+            Format::Csv => Form::Csv(Csv::new(periods)),
+            Format::Json => Form::Json(Json::default()),
+        };
+        let out = out.escaping(match args.format {
+            Format::Json => Escapes::Json,
+            Format::Text | Format::Csv => Escapes::Text,
+        });
+        Ok(Printer { form, out })
+    })
+}
+
+/// Returns the periods that options define.
+///
+/// # Errors
+///
+/// If a period or a filter is wrong.
+pub fn periods(args: &SpansArgs) -> Result<Vec<Period>, Box<dyn Error>> {
+    args.selection.condition(&args.input)?;
+    Ok(args.periods.definitions()?.periods)
+}
+
+/// Passes the spans in a window to a receiver, which is created when the traces are open, with the periods that options
+/// define.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, or those of the receiver.
+pub fn visit<R: SpanReceiver>(
+    args: &SpansArgs,
+    report: &mut Report,
+    receiver: impl FnOnce(&[Period], &Traceset) -> Result<R, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let input = &args.input;
     let condition = args.selection.condition(input)?;
     let definitions = args.periods.definitions()?;
@@ -50,19 +90,10 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         .max(args.selection.durations.max.unwrap_or(u64::MAX))
         .periods(periods.clone(), traceset.traces(), &environment)
         .map_err(|error| definitions.wrong(&error))?;
-    let out = args.output.open(traceset.traces())?;
-    let form = match args.format {
-        Format::Text => Form::Lines(Box::new(lines(args, traceset.traces()))),
-        Format::Csv => Form::Csv(Csv::new(periods)),
-        Format::Json => Form::Json(Json::default()),
-    };
-    let out = out.escaping(match args.format {
-        Format::Json => Escapes::Json,
-        Format::Text | Format::Csv => Escapes::Text,
-    });
-    let printer = Printer::new(args, &traceset, filter, form, out, analysis.stop_flag());
+    let receiver = receiver(periods, &traceset)?;
+    let chosen = Chosen::new(args, &traceset, filter, receiver, analysis.stop_flag());
     let threads = input.threads_or_all(report);
-    let (found, read) = analysis.run(threads, None, SpanAnalysis::new(settings, printer));
+    let (found, read) = analysis.run(threads, None, SpanAnalysis::new(settings, chosen));
     let is_full = found.visitor.is_full();
     found.visitor.finish()?;
     analysis.finish(report);
