@@ -141,7 +141,10 @@ fn column(kind: Kind, cells: &[&Cell]) -> ArrayRef {
             }
             Arc::new(texts.finish())
         }
-        Kind::Decimal | Kind::Percent => {
+        // Means are no integers.
+        _ if matches!(kind, Kind::Decimal | Kind::Percent)
+            || cells.iter().any(|cell| matches!(cell, Cell::Number(_))) =>
+        {
             let mut numbers = Float64Builder::new();
             for cell in cells {
                 numbers.append_option(match cell {
@@ -182,8 +185,7 @@ fn integer(cell: &Cell) -> Option<i128> {
         Cell::Integer(number) | Cell::Difference(number) => Some(*number),
         Cell::Time(time) => Some(time.as_ns().into()),
         Cell::Duration(ns) => Some((*ns).into()),
-        Cell::Number(number) => Some(*number as i128),
-        Cell::Empty | Cell::Text(_) => None,
+        Cell::Empty | Cell::Text(_) | Cell::Number(_) => None,
     }
 }
 

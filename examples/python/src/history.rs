@@ -79,6 +79,19 @@ impl History {
         found.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
+    /// Returns a time, which must be in the history.
+    fn inside(&self, time: i64) -> PyResult<Timestamp> {
+        let (start, end) = (self.stored.start(), self.stored.end());
+        match Timestamp::from_ns(time) {
+            time if time < start || time > end => {
+                let text =
+                    format!("{time} is outside of the history, which is from {start} to {end}");
+                Err(PyValueError::new_err(text))
+            }
+            time => Ok(time),
+        }
+    }
+
     fn table(&self, quarks: Vec<Quark>, question: Question) -> Table {
         let rows = Rows {
             stored: Arc::clone(&self.stored),
@@ -140,7 +153,7 @@ impl History {
     /// Returns the values at a time: a table with a row for each attribute that matches.
     #[pyo3(signature = (time, pattern = "**"))]
     fn at(&self, time: i64, pattern: &str) -> PyResult<Table> {
-        let time = Timestamp::from_ns(time);
+        let time = self.inside(time)?;
         Ok(self.table(self.matching(pattern)?, Question::At(time)))
     }
 
@@ -154,8 +167,8 @@ impl History {
         pattern: &str,
         each: u64,
     ) -> PyResult<Table> {
-        let begin = begin.map_or(self.stored.start(), Timestamp::from_ns);
-        let end = end.map_or(self.stored.end(), Timestamp::from_ns);
+        let begin = begin.map_or(Ok(self.stored.start()), |begin| self.inside(begin))?;
+        let end = end.map_or(Ok(self.stored.end()), |end| self.inside(end))?;
         if begin > end || each == 0 {
             let text = format!("no time is from {begin} to {end} in steps of {each} ns");
             return Err(PyValueError::new_err(text));

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use ltt_read::TimeSpan;
 use ltt_read::schema::{ClockOrigin, EnvValue, Format};
+use lttv_filter::TraceTimes;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -39,6 +41,11 @@ pub(crate) struct Stream {
 impl TraceInfo {
     pub(crate) fn new(trace: std::sync::Arc<ltt_read::Trace>) -> TraceInfo {
         TraceInfo { trace }
+    }
+
+    /// Returns the times of the first and the last event.
+    fn span(&self, py: Python<'_>) -> Option<TimeSpan> {
+        py.detach(|| TraceTimes::of(std::slice::from_ref(&self.trace)).events())
     }
 }
 
@@ -120,13 +127,13 @@ impl TraceInfo {
     /// The time of the first event in ns.
     #[getter]
     fn begin(&self, py: Python<'_>) -> Option<i64> {
-        py.detach(|| self.trace.time_span()).map(|span| span.start.as_ns())
+        self.span(py).map(|span| span.start.as_ns())
     }
 
     /// The time of the last event in ns.
     #[getter]
     fn end(&self, py: Python<'_>) -> Option<i64> {
-        py.detach(|| self.trace.time_span()).map(|span| span.end.as_ns())
+        self.span(py).map(|span| span.end.as_ns())
     }
 
     fn __repr__(&self) -> String {

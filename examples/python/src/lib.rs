@@ -5,7 +5,7 @@
 //! | `opening`, `trace`, `info` | open traces, and what is known of them |
 //! | `selection`, `times` | what a user selects |
 //! | `events`, `values` | events as objects, tuples and dictionaries |
-//! | `table`, `event_table`, `stream`, `cells` | tables, and their streams for consumers of Arrow |
+//! | `table`, `event_table`, `stream`, `strings`, `cells` | tables, and their streams for consumers of Arrow |
 //! | `hosting`, `analyses` | the commands of the program `lttv`, and their tables |
 //! | `spans`, `history` | spans as a table, and histories of states |
 //! | `write` | writing of traces |
@@ -27,6 +27,7 @@ mod outside;
 mod selection;
 mod spans;
 mod stream;
+mod strings;
 mod table;
 mod times;
 mod trace;

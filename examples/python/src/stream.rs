@@ -20,6 +20,7 @@ use pyo3::types::PyCapsule;
 use crate::errors::warn_of_damage;
 use crate::events::OnDamage;
 use crate::outside::{check_signals, is_outside};
+use crate::strings;
 
 /// The time between two looks for an interrupt by the user.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -29,14 +30,14 @@ const WAITING: usize = 2;
 
 /// The receiver of the batches of a producer, which also tells whether it should go on.
 pub(crate) struct Output {
-    send: mpsc::SyncSender<RecordBatch>,
+    send: mpsc::SyncSender<Result<RecordBatch, ArrowError>>,
     stop: Arc<AtomicBool>,
 }
 
 impl Output {
     /// Passes a batch on.
     pub(crate) fn batch(&self, batch: RecordBatch) -> ControlFlow<()> {
-        match self.send.send(batch) {
+        match self.send.send(strings::batch(&batch)) {
             Ok(()) => self.step(),
             Err(_) => ControlFlow::Break(()),
         }
@@ -90,7 +91,7 @@ impl Met {
 /// The batches of a table.
 pub(crate) struct Batches {
     schema: SchemaRef,
-    batches: Option<Receiver<RecordBatch>>,
+    batches: Option<Receiver<Result<RecordBatch, ArrowError>>>,
     stop: Arc<AtomicBool>,
     producer: Option<JoinHandle<Result<Damage, ArrowError>>>,
     /// The thread that requested the stream: it has the interpreter, or can wait for it.
@@ -147,7 +148,7 @@ impl Batches {
             match received {
                 Ok(batch) => {
                     self.batches = Some(batches);
-                    return Ok(Some(batch));
+                    return batch.map(Some);
                 }
                 Err(RecvTimeoutError::Timeout) => self.batches = Some(batches),
                 Err(RecvTimeoutError::Disconnected) => return self.end().map(|()| None),

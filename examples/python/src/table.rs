@@ -14,6 +14,7 @@ use crate::cells;
 use crate::errors::TraceError;
 use crate::events::OnDamage;
 use crate::stream::{Batches, Met, Output, schema_capsule, stream_capsule};
+use crate::strings;
 
 /// The number of rows that are shown.
 const SHOWN: usize = 10;
@@ -105,13 +106,13 @@ impl Table {
 
     fn schema(&self) -> PyResult<SchemaRef> {
         let schema = self.source.schema().project(&self.columns);
-        Ok(Arc::new(schema.map_err(|error| of_arrow(&error))?))
+        Ok(strings::schema(&schema.map_err(|error| of_arrow(&error))?))
     }
 
     fn open(&self, columns: Vec<usize>) -> PyResult<Batches> {
         let schema = self.source.schema().project(&columns).map_err(|error| of_arrow(&error))?;
         let source = Arc::clone(&self.source);
-        Ok(Batches::new(Arc::new(schema), (&self.met, self.on_damage), move |output| {
+        Ok(Batches::new(strings::schema(&schema), (&self.met, self.on_damage), move |output| {
             source.produce(&columns, output)
         }))
     }

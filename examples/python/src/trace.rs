@@ -10,6 +10,7 @@ use lttv_arrow::Tables;
 use lttv_common::losses::Losses;
 use lttv_common::time::Window;
 use lttv_context::Traceset;
+use lttv_filter::TraceTimes;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -44,10 +45,7 @@ impl Trace {
     }
 
     fn span(&self, py: Python<'_>) -> Option<TimeSpan> {
-        py.detach(|| {
-            let spans = self.traceset.traces().iter().filter_map(|trace| trace.time_span());
-            spans.reduce(TimeSpan::join)
-        })
+        py.detach(|| TraceTimes::of(self.traceset.traces()).events())
     }
 
     fn spans_of(&self, words: Vec<String>) -> PyResult<Table> {

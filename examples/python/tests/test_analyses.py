@@ -89,8 +89,8 @@ def test_wrong_options_are_explained(kernel: lttv.Trace) -> None:
         kernel.latency(familly="syscall")
     with pytest.raises(lttv.OptionError, match="invalid value 'nothing'"):
         kernel.latency(family="nothing")
-    with pytest.raises(lttv.OptionError, match="no thread in the window|tid"):
-        kernel.critical_path(tid=987_654, begin="nonsense")
+    with pytest.raises(lttv.OptionError, match="--tid"):
+        kernel.critical_path(tid="nonsense")
     with pytest.raises(lttv.OptionError):
         kernel.spans(where="duration >")
 
@@ -130,9 +130,9 @@ def test_histories(kernel: lttv.Trace, program: str, traces: pathlib.Path, tmp_p
     (path,) = history.attributes("0/CPUs/0")
     assert history.value(path, time) == rows[0]["value"] or history.value(path, time) is not None
     with pytest.raises(ValueError):
-        history.at(0).to_dicts() if history.start > 0 else history.between(5, 1)
+        history.at(history.start - 1)
     with pytest.raises(ValueError):
-        history.between(5, 1)
+        history.between(history.end, history.start)
 
 
 def test_conversion(kernel: lttv.Trace, tmp_path: pathlib.Path) -> None:

@@ -24,7 +24,8 @@ def test_all_consumers_find_the_same(kernel: lttv.Trace) -> None:
         assert pa.table(table)["next_tid"].to_pylist() == wanted
         assert pl.DataFrame(table)["next_tid"].to_list() == wanted
         assert table.to_pandas()["next_tid"].tolist() == wanted
-        rows = duckdb.sql("select sum(next_tid), count(*), min(ts), max(ts) from table").fetchall()
+        rows_of = table
+        rows = duckdb.sql("select sum(next_tid), count(*), min(ts), max(ts) from rows_of").fetchall()
         assert rows == [(sum(wanted), len(wanted), times[0], times[-1])]
     assert [row["next_tid"] for row in table.to_dicts()] == wanted
     assert len(table) == len(wanted)
@@ -51,6 +52,9 @@ def test_values_are_those_of_events(traces: pathlib.Path, name: str) -> None:
         assert [row["ts"] for row in rows] == [event.ts for event in events]
         for row, event in zip(rows, events):
             for field, value in event.fields.items():
+                if isinstance(value, str):
+                    # Bytes that are not UTF-8 are written as `\\xNN`.
+                    value = value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
                 if isinstance(value, (int, str)) and field in row:
                     assert row[field] == (int(value) if isinstance(value, int) else value)
 
@@ -81,7 +85,8 @@ def test_integers_stay_exact(tmp_path: pathlib.Path) -> None:
     assert frame["n"].tolist() == [2**64 - 1, 2**63 + 1]
     assert frame["o"].tolist()[1] == 5 and "float" not in str(frame["o"].dtype)
     assert pa.table(table)["o"].to_pylist() == [None, 5]
-    assert duckdb.sql("select max(n) from table").fetchall() == [(2**64 - 1,)]
+    rows_of = table
+    assert duckdb.sql("select max(n) from rows_of").fetchall() == [(2**64 - 1,)]
 
 
 @pytest.mark.parametrize("rows", [0, 1, 65_537])
@@ -96,7 +101,8 @@ def test_batches(tmp_path: pathlib.Path, rows: int) -> None:
     assert pl.DataFrame(table)["n"].sum() == rows * (rows - 1) // 2
     assert pa.table(table).num_rows == rows
     assert len(table.to_pandas()) == rows
-    assert duckdb.sql("select count(*) from table").fetchall() == [(rows,)]
+    rows_of = table
+    assert duckdb.sql("select count(*) from rows_of").fetchall() == [(rows,)]
 
 
 def test_several_layouts_of_a_name(tmp_path: pathlib.Path) -> None:
@@ -125,7 +131,7 @@ def test_damage_is_raised_on_request(traces: pathlib.Path, tmp_path: pathlib.Pat
         if path.is_file():
             (target / path.name).write_bytes(path.read_bytes())
     for path in target.glob("sched_*"):
-        path.write_bytes(path.read_bytes()[:-1000])
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     trace = lttv.open(target)
     with pytest.warns(lttv.DamageWarning):
         whole = trace.table("sched_switch").to_polars()
