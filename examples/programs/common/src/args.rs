@@ -17,6 +17,7 @@ use lttv_state::filter::KernelFilters;
 use crate::bundled::bundled_trace;
 use crate::clocks::{Corrected, Corrections};
 use crate::escape::Escapes;
+use crate::host;
 use crate::inputs;
 use crate::losses::Losses;
 use crate::opening::open_corrected;
@@ -393,7 +394,8 @@ impl Common {
         self.write_and(tables, traces, |_| Ok(()))
     }
 
-    /// Writes the selected parts of tables in the selected format, and then more.
+    /// Writes the selected parts of tables in the selected format, and then more. Within another program, the
+    /// [host](crate::host) receives the tables.
     ///
     /// # Errors
     ///
@@ -423,6 +425,10 @@ impl Common {
                 (self.format.format, select.apply(self.format.format, tables).map_err(Usage::new)?)
             }
         };
+        if let Some(host) = host::current() {
+            host.add_tables(tables);
+            return Ok(());
+        }
         let mut out = self.output.open(traces)?.escaping(match format {
             Format::Json => Escapes::Json,
             Format::Text | Format::Csv => Escapes::Text,

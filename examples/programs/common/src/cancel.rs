@@ -5,15 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::archives;
+use crate::host;
 use crate::report::Interrupted;
 
 /// Returns a flag that Ctrl-C and `SIGTERM` set. All callers share it. A second one ends the program at
-/// once.
+/// once. Within another program, it is the flag of the [host](crate::host).
 ///
 /// # Errors
 ///
 /// If the program cannot handle Ctrl-C.
 pub fn on_interrupt() -> Result<Arc<AtomicBool>, String> {
+    if let Some(host) = host::current() {
+        return Ok(Arc::clone(host.stop_flag()));
+    }
     static FLAG: OnceLock<Result<Arc<AtomicBool>, String>> = OnceLock::new();
     let handled = FLAG.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));

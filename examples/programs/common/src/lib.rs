@@ -17,6 +17,7 @@ pub mod escape;
 pub mod extension;
 pub mod fnv;
 pub mod follow;
+pub mod host;
 pub mod inputs;
 pub mod interrupts;
 pub mod kernel_hooks;

@@ -8,12 +8,14 @@ use lttv_context::Traceset;
 
 use crate::archives;
 use crate::clocks::{Corrected, CorrectionError, Corrections};
+use crate::host;
 use crate::open_error::OpenError;
 use crate::report::Report;
 use crate::stdin;
 
 /// Opens all traces at or below the paths, each once. Archives are unpacked, and `-` is a recording of perf or ftrace
-/// from standard input. Reports traces and files that cannot be opened, and those skipped as duplicates.
+/// from standard input. Reports traces and files that cannot be opened, and those skipped as duplicates. Within another
+/// program, the traces are those of the [host](crate::host).
 ///
 /// # Errors
 ///
@@ -23,6 +25,9 @@ pub fn open<P: AsRef<Path>>(
     report: &mut Report,
     paths: impl IntoIterator<Item = P>,
 ) -> Result<Traceset, OpenError> {
+    if let Some(host) = host::current() {
+        return Ok(host.traceset().clone());
+    }
     let options = OpenOptions::new().on_failure(OnFailure::Continue);
     let paths = paths.into_iter().map(|path| path.as_ref().to_owned());
     let (streams, paths): (Vec<PathBuf>, Vec<PathBuf>) =

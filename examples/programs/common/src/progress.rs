@@ -6,13 +6,16 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
+use crate::host;
+
 /// The time after which a bar is shown. Shorter work needs none.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// The visible bar, which is hidden while lines are written.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// A progress bar of the bytes read, on standard error if that is a terminal.
+/// A progress bar of the bytes read, on standard error if that is a terminal. Within another program, the
+/// [host](crate::host) is told instead.
 #[derive(Debug)]
 pub struct Progress {
     started: Option<Instant>,
@@ -34,6 +37,9 @@ impl Progress {
     /// Updates the bar like [`update`](Self::update), and computes what was done only if a bar is
     /// shown: this asks all tracefiles.
     pub fn update_with(&mut self, now: impl FnOnce() -> ltt_read::Progress) {
+        if let Some(host) = host::current() {
+            return host.set_progress(now());
+        }
         let Some(started) = self.started else { return };
         if self.bar.is_none() && started.elapsed() <= PATIENCE {
             return;

@@ -21,6 +21,7 @@ use lttv_filter::{FilterError, FilterNotes};
 
 use crate::archives;
 use crate::escape;
+use crate::host::{self, Severity};
 use crate::inputs::IsInput;
 use crate::losses::Losses;
 use crate::progress;
@@ -89,7 +90,7 @@ impl Report {
     /// The message contains the causes of an error.
     pub fn error<'e>(&mut self, error: impl Into<Box<dyn Error + 'e>>) {
         self.is_damaged = true;
-        line(&format!("{}: error: {}", self.program, ErrorChain(&*error.into())));
+        self.tell(Severity::Error, &ErrorChain(&*error.into()).to_string());
     }
 
     /// Reports the errors of a merge or a context, and the number of those omitted.
@@ -104,7 +105,7 @@ impl Report {
 
     /// Reports something that does not change the exit status.
     pub fn warning(&self, text: impl Display) {
-        line(&format!("{}: warning: {text}", self.program));
+        self.tell(Severity::Warning, &text.to_string());
     }
 
     /// Reports the number of notices omitted.
@@ -126,7 +127,19 @@ impl Report {
 
     /// Writes a message that is no fault.
     pub fn message(&self, text: impl Display) {
-        line(&format!("{}: {text}", self.program));
+        self.tell(Severity::Note, &text.to_string());
+    }
+
+    fn tell(&self, severity: Severity, text: &str) {
+        if let Some(host) = host::current() {
+            return host.add_message(severity, text.to_owned());
+        }
+        let kind = match severity {
+            Severity::Error => "error: ",
+            Severity::Warning => "warning: ",
+            Severity::Note => "",
+        };
+        line(&format!("{}: {kind}{text}", self.program));
     }
 
     /// Reports the sum of all losses, if there are any. `events` is the number of events that
@@ -143,8 +156,12 @@ impl Report {
     }
 }
 
-/// Writes one or more lines to standard error. They are lost if it is full or closed.
+/// Writes one or more lines to standard error. They are lost if it is full or closed. Within another program,
+/// they are a warning for the [host](crate::host).
 pub fn line(text: &str) {
+    if let Some(host) = host::current() {
+        return host.add_message(Severity::Warning, text.to_owned());
+    }
     write_raw(&escape::lines(text));
 }
 

@@ -106,6 +106,11 @@ impl Table {
         self.columns.iter().map(|column| column.key)
     }
 
+    /// Iterates over the keys of the columns and the kinds of their values.
+    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, Kind)> {
+        self.columns.iter().map(|column| (column.key, column.kind))
+    }
+
     /// Returns `true` if the table has a column of this key.
     pub fn has_column(&self, key: &str) -> bool {
         self.columns.iter().any(|column| column.key == key)

@@ -11,6 +11,7 @@ use ltt_read::{TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_common::args::{Common, InputArgs};
 use lttv_common::cache::{CacheArgs, KnownStates};
 use lttv_common::cancel;
+use lttv_common::host;
 use lttv_common::kernel_hooks::{events_of, kernel_state, last_event};
 use lttv_common::kernel_trace::{self, Use};
 use lttv_common::losses::Losses;
@@ -312,8 +313,7 @@ impl Analysis {
         // The events of filtered reads are not those of the window.
         report.losses(self.losses(), None);
         let Analysis { traceset, context, .. } = self;
-        // Leaked, since the process ends with them: dropping all that was found takes time.
-        mem::forget((traceset, context));
+        host::forget_at_end((traceset, context));
     }
 }
 

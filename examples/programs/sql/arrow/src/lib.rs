@@ -23,6 +23,7 @@
 
 mod batch;
 mod damage;
+#[cfg(feature = "export")]
 pub mod export;
 mod order;
 mod priorities;

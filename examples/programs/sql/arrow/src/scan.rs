@@ -160,6 +160,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Sets whether texts that are known in advance are delivered as dictionaries with keys.
+    #[cfg(feature = "export")]
     pub(crate) fn keys(self, has_keys: bool) -> Self {
         Scan { has_keys, ..self }
     }

@@ -2,7 +2,8 @@
 
 mod args;
 mod described;
-mod form;
+mod printer;
+mod receiver;
 mod records;
 mod text;
 
@@ -15,12 +16,14 @@ use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 use lttv_common::spans::OrderedSpans;
 use lttv_common::table::{Format, TextStyle};
+use lttv_context::Traceset;
 use lttv_filter::Environment;
-use lttv_state::spans::{SpanAnalysis, SpanFilter, SpanSettings};
+use lttv_state::spans::{Period, SpanAnalysis, SpanFilter, SpanSettings};
 
 pub use self::args::{Order, SpansArgs};
 pub(super) use self::described::Described;
-use self::form::Form;
+use self::printer::{Form, Printer};
+pub use self::receiver::SpanReceiver;
 use self::records::{Csv, Json};
 pub(super) use self::text::Lines;
 use super::analysis::Analysis;
@@ -32,6 +35,42 @@ use super::analysis::Analysis;
 /// If the command line is wrong, if no trace has the needed events, or if the output cannot be written.
 pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     args.refuse_without_effect()?;
+    visit(args, report, |periods, traceset| {
+        let out = args.output.open(traceset.traces())?;
+        let form = match args.format {
+            Format::Text => Form::Lines(Box::new(lines(args, traceset.traces()))),
+            Format::Csv => Form::Csv(Csv::new(periods)),
+            Format::Json => Form::Json(Json::default()),
+        };
+        let out = out.escaping(match args.format {
+            Format::Json => Escapes::Json,
+            Format::Text | Format::Csv => Escapes::Text,
+        });
+        Ok(Printer { form, out })
+    })
+}
+
+/// Returns the periods that options define.
+///
+/// # Errors
+///
+/// If a period or a filter is wrong.
+pub fn periods(args: &SpansArgs) -> Result<Vec<Period>, Box<dyn Error>> {
+    args.selection.condition(&args.input)?;
+    Ok(args.periods.definitions()?.periods)
+}
+
+/// Passes the spans in a window to a receiver, which is created when the traces are open, with the periods that options
+/// define.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, or those of the receiver.
+pub fn visit<R: SpanReceiver>(
+    args: &SpansArgs,
+    report: &mut Report,
+    receiver: impl FnOnce(&[Period], &Traceset) -> Result<R, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let input = &args.input;
     let condition = args.selection.condition(input)?;
     let definitions = args.periods.definitions()?;
@@ -51,25 +90,14 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         .max(args.selection.durations.max.unwrap_or(u64::MAX))
         .periods(periods.clone(), traceset.traces(), &environment)
         .map_err(|error| definitions.wrong(&error))?;
-    let out = args.output.open(traceset.traces())?;
-    let mut form = match args.format {
-        Format::Text => Form::Lines(Box::new(lines(args, traceset.traces()))),
-        Format::Csv => Form::Csv(Csv::new(periods)),
-        Format::Json => Form::Json(Json::default()),
-    };
-    let mut out = out.escaping(match args.format {
-        Format::Json => Escapes::Json,
-        Format::Text | Format::Csv => Escapes::Text,
-    });
+    let mut receiver = receiver(periods, &traceset)?;
     let stop = analysis.stop_flag();
-    let spans =
-        OrderedSpans::new(&traceset, args.sort.into(), &stop, |span| form.write(span, &mut out));
+    let spans = OrderedSpans::new(&traceset, args.sort.into(), &stop, |span| receiver.span(span));
     let spans = spans.filter(filter).limit(args.limit.unwrap_or(0));
     let threads = input.threads_or_all(report);
     let (found, read) = analysis.run(threads, None, SpanAnalysis::new(settings, spans));
     let is_full = found.visitor.finish()?;
-    form.finish(&mut out)?;
-    out.finish()?;
+    receiver.finish()?;
     analysis.finish(report);
     // A read that was stopped since there were enough spans was not interrupted.
     if is_full { Ok(()) } else { Ok(read?) }

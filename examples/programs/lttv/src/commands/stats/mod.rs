@@ -7,7 +7,6 @@ mod longest;
 
 use std::error::Error;
 use std::io::Write;
-use std::mem;
 
 use lttv_context::attributes::{AttributeId, Attributes, Indented};
 
@@ -18,6 +17,7 @@ use super::selection::{ThreadFilter, with_conditions};
 use crate::models::statistics::Collected;
 use crate::tables::stats::{self as tables, BY_CPU, CALL};
 use lttv_common::escape::Escapes;
+use lttv_common::host;
 use lttv_common::kernel_trace;
 use lttv_common::losses::Losses;
 use lttv_common::report::{Report, Usage};
@@ -68,7 +68,7 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let (found, read) =
         collect::collect(&mut analysis, threads, filters, longest, (&of_threads, &args.cpus.cpu));
     write(args, &found, &analysis)?;
-    mem::forget(found);
+    host::forget_at_end(found);
     analysis.finish(report);
     Ok(read?)
 }
@@ -76,7 +76,7 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
 fn write(args: &StatsArgs, found: &Collected, analysis: &Analysis) -> Result<(), Box<dyn Error>> {
     let (common, traces) = (&args.common, analysis.traceset.traces());
     let selects = !common.format.tables.is_empty() || !common.format.columns.is_empty();
-    if common.format.format == Format::Json && !selects {
+    if common.format.format == Format::Json && !selects && host::current().is_none() {
         let mut out = common.output.open(traces)?.escaping(Escapes::Json);
         let losses = analysis.losses().table(traces);
         let mut report = json::report(found, &losses, args.top().unwrap_or(usize::MAX));
