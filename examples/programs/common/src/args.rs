@@ -45,7 +45,7 @@ pub struct Common {
 /// The options that select what is read.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct InputArgs {
-    /// Directories that contain traces, recordings of perf or ftrace, or `-` for such a recording from standard input
+    /// Directories that contain traces, recordings of perf or ftrace, archives of them, or `-` for standard input
     /// [default: the bundled kernel trace, if there is one]
     #[arg(value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
@@ -100,9 +100,6 @@ pub struct InputArgs {
     pub clocks: Corrections,
 }
 
-/// The name that stands for the form of all tables, in place of one of them.
-const SCHEMA: &str = "schema";
-
 /// The options of the form of results.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FormatArgs {
@@ -110,7 +107,7 @@ pub struct FormatArgs {
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub format: Format,
 
-    /// Write only these tables; `help` lists them with their columns, `schema` as a JSON schema
+    /// Write only these tables; `help` lists them with their columns
     #[arg(long = "table", value_name = "NAME", value_delimiter = ',', help_heading = "Output")]
     pub tables: Vec<String>,
 
@@ -377,9 +374,7 @@ impl Common {
         traces: &[Arc<Trace>],
     ) -> Result<(), Box<dyn Error>> {
         let FormatArgs { format, tables: names, .. } = &self.format;
-        if *format == Format::Json
-            || names.iter().any(|name| [Losses::TABLE, SCHEMA].contains(&&**name))
-        {
+        if *format == Format::Json || names.iter().any(|name| name == Losses::TABLE) {
             tables.push(losses.table(traces));
         }
         self.write(tables, traces)
@@ -412,11 +407,6 @@ impl Common {
                 "--wide and --exact need --format text: other formats have all columns and digits",
             )
             .into());
-        }
-        if names.iter().any(|name| name == SCHEMA) {
-            let mut out = self.output.open(traces)?.escaping(Escapes::Json);
-            table::write_schema(&mut out, &tables)?;
-            return Ok(out.finish()?);
         }
         let (format, tables) = match names.iter().chain(&columns).any(|name| name == "help") {
             true => (Format::Text, vec![table::contents(&tables)]),

@@ -8,8 +8,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::choice::Choice;
 use crate::error::RecordError;
@@ -26,6 +29,9 @@ const READY: &str = "lttv record: ready";
 
 /// The command that the tracer runs: it ends at the end of its input.
 const GATE: &str = "echo 'lttv record: ready'; exec cat > /dev/null";
+
+/// The time in which a tracer starts to record.
+const START: Duration = Duration::from_secs(60);
 
 /// The greatest number of bytes that a tracer's messages may have in memory.
 const MAX_MESSAGES: u64 = 1 << 20;
@@ -72,6 +78,7 @@ impl Running {
         if let Some(start) = start_time(&machine.proc, child.id()) {
             journal.note(Change::Process(child.id(), start))?;
         }
+        let pid = child.id() as i32;
         let (gate, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let spawn = |name: &str| thread::Builder::new().name(name.to_owned());
         let messages = spawn("messages").spawn(move || messages(stderr)).map_err(&failed)?;
@@ -80,10 +87,15 @@ impl Running {
         let (has_ended, ended) = channel();
         spawn("tracer").spawn(move || wait_for_end(child, &has_ended, &sender)).map_err(&failed)?;
         let running = Running { name: tracer, output, gate, ended, messages: Some(messages) };
-        match ready.recv() {
+        match ready.recv_timeout(START) {
             Ok(()) => Ok(running),
             // It has closed its output before the gate was open.
-            Err(_) => Err(running.failure()),
+            Err(RecvTimeoutError::Disconnected) => Err(running.failure()),
+            Err(RecvTimeoutError::Timeout) => {
+                // It may have ended by now.
+                _ = Pid::from_raw(pid).map(|pid| kill_process(pid, Signal::TERM));
+                Err(running.failure())
+            }
         }
     }
 

@@ -22,6 +22,10 @@ const FILE: &str = "trace.dat";
 /// The clock that all CPUs share, and that LTTng and programs use.
 const CLOCK: &str = "mono";
 
+/// The events of ftrace itself that may occur: texts and data of programs. Others need a tracer or an option, and what
+/// is described counts as recorded.
+const OWN: [&str; 4] = ["bprint", "bputs", "print", "raw_data"];
+
 /// The size of the two numbers before the data of a page of a ring buffer, in bytes.
 const PAGE_HEADER: u32 = 8 + size_of::<usize>() as u32;
 
@@ -88,7 +92,7 @@ impl Running {
             recording.date_us = Some(date_us());
         }
         let own = root.join("events/ftrace");
-        for name in tracefs::folders(&own)? {
+        for name in tracefs::folders(&own)?.iter().filter(|name| OWN.contains(&name.as_str())) {
             recording.ftrace_formats.push(read(&own.join(name).join("format"))?);
         }
         for event in &events {

@@ -14,7 +14,6 @@ mod declaration;
 mod fit;
 mod json;
 mod number;
-mod schema;
 mod select;
 mod sort;
 mod style;
@@ -147,15 +146,6 @@ pub fn contents(tables: &[Table]) -> Table {
         .text("columns", "COLUMNS", |table| table.columns().collect::<Vec<_>>().join(" "))
         .wrap()
         .build()
-}
-
-/// Writes the form of tables in JSON as a JSON schema.
-///
-/// # Errors
-///
-/// If the output cannot be written.
-pub fn write_schema(out: &mut impl Write, tables: &[Table]) -> io::Result<()> {
-    schema::write(out, tables)
 }
 
 /// Writes tables in a format. In CSV there must be one table: see [`Select::apply`]. The style is

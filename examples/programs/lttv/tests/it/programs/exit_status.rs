@@ -21,7 +21,6 @@ fn wrong_command_lines_end_with_2() {
         vec!["dump", "--begin", "2500-01-01 00:00", KERNEL],
         vec!["dump", "--end", "99999999999999999999", KERNEL],
         vec!["dump", "--names", "no-such", KERNEL],
-        vec![],
         vec!["run"],
         vec!["no-such-command"],
         vec![KERNEL],
