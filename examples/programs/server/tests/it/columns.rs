@@ -143,7 +143,8 @@ fn served(
         for share in column[1..].chunks(2) {
             let style = &styles[share[0].as_u64().unwrap() as usize];
             let of = name(style[0].as_str().unwrap(), &label(&style[1]));
-            all[number].insert(of, share[1].as_u64().unwrap());
+            let sum: &mut u64 = all[number].entry(of).or_default();
+            *sum += share[1].as_u64().unwrap();
         }
     }
     all
@@ -261,5 +262,37 @@ fn activity_in_windows_is_the_time_of_threads_on_cpus() {
         for time in answer["resources"].as_object().unwrap().values() {
             assert!(time.as_u64().unwrap() <= 8 * (end - start) as u64);
         }
+    }
+}
+
+#[test]
+fn a_thread_has_one_row_with_its_last_name() {
+    let path = traces().join("kernel");
+    let history = history(&path);
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, _) = server.experiment("names", &[&path]);
+    let tree = server.complete(&format!("{experiment}{THREADS}/tree"), json!({}));
+    let (mut lives, mut renamed): (BTreeMap<i64, Vec<(i64, i64)>>, _) = (BTreeMap::new(), 0);
+    for entry in tree["entries"].as_array().unwrap() {
+        let Some(tid) = entry["metadata"]["tid"][0].as_i64().filter(|tid| *tid > 0) else {
+            continue;
+        };
+        let life = (entry["start"].as_i64().unwrap(), entry["end"].as_i64().unwrap());
+        let names = history.tree().matching(Quark::ROOT, &format!("0/Threads/{tid}/Name")).unwrap();
+        let names = intervals(&history, names.first().copied());
+        let inside =
+            |of: &&(i64, i64, String)| (life.0..life.1).contains(&of.0) && !of.2.is_empty();
+        let names: Vec<_> = names.iter().filter(inside).collect();
+        if let Some((.., last)) = names.last() {
+            assert_eq!(entry["labels"][0], *last, "{tid}");
+        }
+        renamed += usize::from(names.len() > 1);
+        lives.entry(tid).or_default().push(life);
+    }
+    assert!(renamed > 5, "{renamed}");
+    // Several rows are several threads with the same number, one after the other.
+    for (tid, lives) in &mut lives {
+        lives.sort_unstable();
+        assert!(lives.windows(2).all(|pair| pair[0].1 < pair[1].0), "{tid}: {lives:?}");
     }
 }
