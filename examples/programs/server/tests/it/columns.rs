@@ -42,7 +42,7 @@ fn intervals(history: &History, quark: Option<Quark>) -> Vec<(i64, i64, String)>
     all.map(|of| (of.start.as_ns(), of.end.as_ns(), text(of.value))).collect()
 }
 
-fn at<'i>(intervals: &'i [(i64, i64, String)], time: i64) -> &'i str {
+fn at(intervals: &[(i64, i64, String)], time: i64) -> &str {
     let after = intervals.partition_point(|(start, ..)| *start <= time);
     let of = after.checked_sub(1).map(|place| &intervals[place]);
     of.filter(|(_, end, _)| time < *end).map_or("", |(.., text)| text)
@@ -65,7 +65,7 @@ fn parts(
 /// Returns the parts of the row of a thread with an id and a life.
 fn thread_parts(history: &History, tid: i64, life: (i64, i64)) -> Vec<Part> {
     let threads =
-        ["0", "Threads"].iter().fold(Some(Quark::ROOT), |of, name| history.tree().child(of?, name));
+        ["0", "Threads"].iter().try_fold(Quark::ROOT, |of, name| history.tree().child(of, name));
     let of = threads.and_then(|of| history.tree().child(of, &tid.to_string())).unwrap();
     let child = |name: &str| history.tree().child(of, name);
     let status = intervals(history, Some(of));
@@ -85,7 +85,7 @@ fn thread_parts(history: &History, tid: i64, life: (i64, i64)) -> Vec<Part> {
 fn cpu_parts(history: &History, number: &str) -> Vec<Part> {
     let of = ["0", "CPUs", number]
         .iter()
-        .fold(Some(Quark::ROOT), |of, name| history.tree().child(of?, name));
+        .try_fold(Quark::ROOT, |of, name| history.tree().child(of, name));
     let mode = intervals(history, of);
     let thread = intervals(history, of.and_then(|of| history.tree().child(of, "Thread")));
     let life = (history.start().as_ns(), history.end().as_ns());
