@@ -91,42 +91,46 @@ const ACTIVE = 0.7;
  */
 export function drawColumns(image, states, rows, scale, looks) {
   const { pixels, width } = image;
-  const { columnFirsts, columns, shareFirsts } = states;
+  const { columnFirsts, columns, shareFirsts, shareStyles, shareTimes } = states;
+  const { step, offset } = scale;
   const perNs = 1 / scale.perColumn;
+  const heights = Float64Array.from(looks, (look) => look?.height ?? 0);
+  const inks = Uint32Array.from(looks, (look) => look?.pixel ?? 0);
   for (const { top, bottom, index } of rows) {
     if (index < 0) continue;
+    const height = bottom - top;
     const end = columnFirsts[index + 1];
     for (let at = columnFirsts[index]; at < end; at += 1) {
-      const start = columns[at] * scale.step - scale.offset;
-      const x0 = Math.max(Math.round(start * perNs), 0);
-      const x1 = Math.min(Math.max(Math.round((start + scale.step) * perNs), x0 + 1), width);
+      const start = columns[at] * step - offset;
+      let x0 = Math.round(start * perNs);
+      let x1 = Math.round((start + step) * perNs);
+      if (x1 <= x0) x1 = x0 + 1;
+      if (x0 < 0) x0 = 0;
+      if (x1 > width) x1 = width;
       if (x0 >= x1) continue;
-      drawShares(pixels, width, { x0, x1, top, bottom }, states, shareFirsts[at], shareFirsts[at + 1], looks, scale.step);
+      const first = shareFirsts[at];
+      const last = shareFirsts[at + 1];
+      let thin = -1;
+      for (let share = first; share < last; share += 1) {
+        if (heights[shareStyles[share]] < ACTIVE && (thin < 0 || shareTimes[share] > shareTimes[thin])) thin = share;
+      }
+      fill(pixels, width, x0, x1, top, bottom, 0);
+      if (thin >= 0 && inks[shareStyles[thin]] !== 0) {
+        const lines = Math.max(1, Math.round(height * heights[shareStyles[thin]]));
+        const y0 = top + ((height - lines) >> 1);
+        fill(pixels, width, x0, x1, y0, y0 + lines, inks[shareStyles[thin]]);
+      }
+      let y = bottom;
+      for (let share = first; share < last && y > top; share += 1) {
+        const style = shareStyles[share];
+        if (heights[style] < ACTIVE) continue;
+        let lines = Math.round((height * shareTimes[share]) / step);
+        if (lines < 1) lines = 1;
+        if (lines > y - top) lines = y - top;
+        fill(pixels, width, x0, x1, y - lines, y, inks[style]);
+        y -= lines;
+      }
     }
-  }
-}
-
-/** Draws the shares of one column. */
-function drawShares(pixels, width, { x0, x1, top, bottom }, { shareStyles, shareTimes }, first, last, looks, step) {
-  const height = bottom - top;
-  fill(pixels, width, x0, x1, top, bottom, 0);
-  let [thin, longest] = [null, 0];
-  for (let share = first; share < last; share += 1) {
-    const look = looks[shareStyles[share]];
-    if (look && look.height < ACTIVE && shareTimes[share] > longest) [thin, longest] = [look, shareTimes[share]];
-  }
-  if (thin) {
-    const lines = Math.max(1, Math.round(height * thin.height));
-    const y0 = top + ((height - lines) >> 1);
-    fill(pixels, width, x0, x1, y0, y0 + lines, thin.pixel);
-  }
-  let y = bottom;
-  for (let share = first; share < last && y > top; share += 1) {
-    const look = looks[shareStyles[share]];
-    if (!look || look.height < ACTIVE) continue;
-    const lines = Math.min(Math.max(1, Math.round((height * shareTimes[share]) / step)), y - top);
-    fill(pixels, width, x0, x1, y - lines, y, look.pixel);
-    y -= lines;
   }
 }
 

@@ -14,11 +14,11 @@ export class Chooser {
     this.filter = el('input', { type: 'search', placeholder: 'Find traces', 'aria-label': 'Find traces', spellcheck: 'false', autocomplete: 'off' });
     this.filter.addEventListener('input', () => this.#show());
     this.list = el('div', { class: 'sheet', tabindex: '0' });
-    this.together = button('Open together', 'Open the marked traces on one axis of time', () => this.#choose(this.#marked()), { disabled: true });
+    this.together = button('Open together', 'Open together the marked traces, on one axis of time', () => this.#choose(this.#marked()), { disabled: true });
     this.element = el('dialog', { id: 'chooser', 'aria-labelledby': 'chooser-title' },
       el('header', {}, el('h2', { id: 'chooser-title', text: 'Open traces' }), button('×', 'Close', () => this.element.close())),
       el('div', { class: 'actions' }, this.filter, this.together), this.list);
-    this.button = button('Open…', 'Open other traces of the server', () => this.show(), { hidden: true });
+    this.button = button('Open…', 'Open… other traces of the server', () => this.show(), { hidden: true });
     this.list.addEventListener('change', () => {
       this.together.disabled = this.#marked().length === 0;
     });

@@ -27,8 +27,8 @@ export class GraphTools {
       button('−', `Lower rows in ${title} (E)`, () => graph.changeHeight(-1)),
       button('+', `Higher rows in ${title} (e)`, () => graph.changeHeight(1)),
       ...(this.arrows ? [this.arrows] : []),
-      button('SVG', `Save ${title} as SVG`, () => graph.save('svg')),
-      button('PNG', `Save ${title} as PNG`, () => graph.save('png')),
+      button('SVG', `SVG: save ${title} as a picture`, () => graph.save('svg')),
+      button('PNG', `PNG: save ${title} as a picture`, () => graph.save('png')),
     ];
   }
 

@@ -98,7 +98,8 @@ export class Inspector {
   }
 
   #threadLink(thread) {
-    return button(`${thread.label || thread.comm || 'thread'} (${thread.tid})`, `Select the thread ${thread.tid}`, () => this.app.shared.selectThread({ tid: String(thread.tid), label: thread.label ?? thread.comm ?? '' }), { class: 'link' });
+    const text = `${thread.label || thread.comm || 'thread'} (${thread.tid})`;
+    return button(text, `${text}: select the thread`, () => this.app.shared.selectThread({ tid: String(thread.tid), label: thread.label ?? thread.comm ?? '' }), { class: 'link' });
   }
 
   #facts(rows) {
@@ -132,10 +133,10 @@ export class Inspector {
       this.#arguments(span),
       el('div', { class: 'actions' },
         button('Mark', 'Mark its time', () => this.app.shared.markDuration(from, to ?? from)),
-        button('Zoom', 'Show its time', () => to !== null && this.app.shared.show({ from: from - (to - from) / 8n, to: to + (to - from) / 8n })),
+        button('Zoom', 'Zoom to its time', () => to !== null && this.app.shared.show({ from: from - (to - from) / 8n, to: to + (to - from) / 8n })),
         ...(span?.name ? [
-          button('‹ previous', `Previous ${name}`, () => this.#step(span, -1)),
-          button('next ›', `Next ${name}`, () => this.#step(span, 1)),
+          button('‹ previous', `‹ previous ${name}`, () => this.#step(span, -1)),
+          button('next ›', `next › ${name}`, () => this.#step(span, 1)),
         ] : [])),
       wakes, others, longest);
     const window = { from, to: to ?? known?.end ?? from };
@@ -171,7 +172,7 @@ export class Inspector {
 
   #spanRow(span, text) {
     const time = span.to === null ? '' : formatDuration(span.to - span.from);
-    return el('li', {}, button(text, `Go to ${text}`, () => this.go(span), { class: 'link' }), el('span', { class: 'quiet', text: time }));
+    return el('li', {}, button(text, `${text}: go there`, () => this.go(span), { class: 'link' }), el('span', { class: 'quiet', text: time }));
   }
 
   /** Shows whom the thread wakes in the time. */

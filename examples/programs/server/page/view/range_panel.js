@@ -37,9 +37,9 @@ export class RangePanel {
       el('header', {}, this.heading, button('×', 'Close the panel, and remove the range', () => app.shared.clearRange())),
       this.when,
       el('div', { class: 'actions' },
-        button('Zoom', 'Show the range (z)', () => app.zoomToRange()),
-        button('Copy CSV', 'Copy the tables as CSV', () => this.#copy(this.csv, 'The tables are copied')),
-        button('Copy link', 'Copy a link to this view', () => this.#copy(app.link(), 'The link is copied'))),
+        button('Zoom', 'Zoom to the range (z)', () => app.zoomToRange()),
+        button('Copy CSV', 'Copy CSV of the tables', () => this.#copy(this.csv, 'The tables are copied')),
+        button('Copy link', 'Copy link to this view', () => this.#copy(app.link(), 'The link is copied'))),
       this.spans, this.sections);
     app.shared.on(['range'], () => this.#changed());
     app.addEventListener('notation', () => this.#showTimes());
@@ -121,7 +121,7 @@ export class RangePanel {
     const section = this.sections.querySelector(`[data-key="${CSS.escape(key)}"]`);
     if (!section || rows.length === 0) return;
     const more = rows.length - SHOWN;
-    const line = ({ cells: [first, ...rest], go }) => el('tr', {}, el('th', { scope: 'row' }, go ? button(first, `Show ${first}`, go, { class: 'link' }) : first), ...rest.map((text) => el('td', { text })));
+    const line = ({ cells: [first, ...rest], go }) => el('tr', {}, el('th', { scope: 'row' }, go ? button(first, `${first}: show it`, go, { class: 'link' }) : first), ...rest.map((text) => el('td', { text })));
     section.replaceChildren(el('h3', { text: `${title}${more > 0 ? ` (${SHOWN} of ${rows.length})` : ''}` }),
       el('table', { class: 'figures' },
         el('thead', {}, el('tr', {}, ...headers.map((text) => el('th', { scope: 'col', text: text.replace(/_ns$/, '').replaceAll('_', ' ') })))),

@@ -141,10 +141,19 @@ export class TimeGraph {
 
   #setActivity() {
     const times = this.app.activity[this.#activity];
+    const isFirst = !this.#hasActivity;
+    this.#hasActivity = true;
+    const { first, last } = this.#view.range(0);
+    const at = this.#rows.selectedAt;
+    const wasInView = at >= first && at < last;
     // Where nothing is known of the CPUs, all rows that live are shown.
     this.#rows.setActivity(times?.size > 0 ? times : null);
     this.#moved();
+    // The selected row may have another place now.
+    if (isFirst || wasInView) this.reveal({ isCentred: isFirst });
   }
+
+  #hasActivity = false;
 
   #setTree(model, isRunning) {
     this.columns = new ThreadColumns(model.headers);

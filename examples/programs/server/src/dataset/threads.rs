@@ -216,6 +216,12 @@ impl ThreadRows {
         names.map(|(_, name)| name.as_str()).next().unwrap_or("")
     }
 
+    /// Returns the name of the row of a thread at a time, which is its last one; empty if it is unknown.
+    pub fn title(&self, trace: TraceIndex, tid: i64, time: i64) -> &str {
+        let row = self.row(trace, tid, time);
+        row.and_then(|row| row.names.last()).map_or("", |(_, name)| name)
+    }
+
     /// Returns the id of the row of a thread at a time.
     pub fn find(&self, trace: TraceIndex, tid: i64, time: i64) -> Option<i64> {
         self.row(trace, tid, time).map(|row| row.chart.id)

@@ -42,7 +42,7 @@ fn intervals(history: &History, quark: Option<Quark>) -> Vec<(i64, i64, String)>
     all.map(|of| (of.start.as_ns(), of.end.as_ns(), text(of.value))).collect()
 }
 
-fn at<'i>(intervals: &'i [(i64, i64, String)], time: i64) -> &'i str {
+fn at(intervals: &[(i64, i64, String)], time: i64) -> &str {
     let after = intervals.partition_point(|(start, ..)| *start <= time);
     let of = after.checked_sub(1).map(|place| &intervals[place]);
     of.filter(|(_, end, _)| time < *end).map_or("", |(.., text)| text)
@@ -65,7 +65,7 @@ fn parts(
 /// Returns the parts of the row of a thread with an id and a life.
 fn thread_parts(history: &History, tid: i64, life: (i64, i64)) -> Vec<Part> {
     let threads =
-        ["0", "Threads"].iter().fold(Some(Quark::ROOT), |of, name| history.tree().child(of?, name));
+        ["0", "Threads"].iter().try_fold(Quark::ROOT, |of, name| history.tree().child(of, name));
     let of = threads.and_then(|of| history.tree().child(of, &tid.to_string())).unwrap();
     let child = |name: &str| history.tree().child(of, name);
     let status = intervals(history, Some(of));
@@ -85,7 +85,7 @@ fn thread_parts(history: &History, tid: i64, life: (i64, i64)) -> Vec<Part> {
 fn cpu_parts(history: &History, number: &str) -> Vec<Part> {
     let of = ["0", "CPUs", number]
         .iter()
-        .fold(Some(Quark::ROOT), |of, name| history.tree().child(of?, name));
+        .try_fold(Quark::ROOT, |of, name| history.tree().child(of, name));
     let mode = intervals(history, of);
     let thread = intervals(history, of.and_then(|of| history.tree().child(of, "Thread")));
     let life = (history.start().as_ns(), history.end().as_ns());
@@ -143,7 +143,8 @@ fn served(
         for share in column[1..].chunks(2) {
             let style = &styles[share[0].as_u64().unwrap() as usize];
             let of = name(style[0].as_str().unwrap(), &label(&style[1]));
-            all[number].insert(of, share[1].as_u64().unwrap());
+            let sum: &mut u64 = all[number].entry(of).or_default();
+            *sum += share[1].as_u64().unwrap();
         }
     }
     all
@@ -261,5 +262,37 @@ fn activity_in_windows_is_the_time_of_threads_on_cpus() {
         for time in answer["resources"].as_object().unwrap().values() {
             assert!(time.as_u64().unwrap() <= 8 * (end - start) as u64);
         }
+    }
+}
+
+#[test]
+fn a_thread_has_one_row_with_its_last_name() {
+    let path = traces().join("kernel");
+    let history = history(&path);
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, _) = server.experiment("names", &[&path]);
+    let tree = server.complete(&format!("{experiment}{THREADS}/tree"), json!({}));
+    let (mut lives, mut renamed): (BTreeMap<i64, Vec<(i64, i64)>>, _) = (BTreeMap::new(), 0);
+    for entry in tree["entries"].as_array().unwrap() {
+        let Some(tid) = entry["metadata"]["tid"][0].as_i64().filter(|tid| *tid > 0) else {
+            continue;
+        };
+        let life = (entry["start"].as_i64().unwrap(), entry["end"].as_i64().unwrap());
+        let names = history.tree().matching(Quark::ROOT, &format!("0/Threads/{tid}/Name")).unwrap();
+        let names = intervals(&history, names.first().copied());
+        let inside =
+            |of: &&(i64, i64, String)| (life.0..life.1).contains(&of.0) && !of.2.is_empty();
+        let names: Vec<_> = names.iter().filter(inside).collect();
+        if let Some((.., last)) = names.last() {
+            assert_eq!(entry["labels"][0], *last, "{tid}");
+        }
+        renamed += usize::from(names.len() > 1);
+        lives.entry(tid).or_default().push(life);
+    }
+    assert!(renamed > 5, "{renamed}");
+    // Several rows are several threads with the same number, one after the other.
+    for (tid, lives) in &mut lives {
+        lives.sort_unstable();
+        assert!(lives.windows(2).all(|pair| pair[0].1 < pair[1].0), "{tid}: {lives:?}");
     }
 }

@@ -42,13 +42,13 @@ fn states_are_those_of_the_kernel_state_at_random_times() {
         // The state after all events up to and including the time.
         context.state().seek_time(Timestamp::from_ns(time + 1));
         let state = context.extensions()[kernel].trace(TraceIndex(0)).unwrap();
-        let expected: BTreeMap<String, (String, String)> = Snapshot::from_state(state)
+        let expected: BTreeMap<String, String> = Snapshot::from_state(state)
             .threads
             .iter()
             .filter(|thread| thread.tid != 0)
             .map(|thread| {
                 let paint = Paint::of_process(thread.status, thread.mode);
-                (thread.tid.to_string(), (thread.name.clone(), paint.label().to_owned()))
+                (thread.tid.to_string(), paint.label().to_owned())
             })
             .collect();
         let parameters = json!({
@@ -65,9 +65,8 @@ fn states_are_those_of_the_kernel_state_at_random_times() {
             let entry = entries.clone().find(|entry| entry["id"] == row["entryId"]).unwrap();
             let text = |at: usize| entry["labels"][at].as_str().unwrap().to_owned();
             let style = state["style"]["parentKey"].as_str().unwrap().to_owned();
-            let name = text(0).strip_prefix('[').map_or(text(0), |_| String::new());
             if text(1) != "0" {
-                assert!(found.insert(text(1), (name, style)).is_none(), "{} twice", text(1));
+                assert!(found.insert(text(1), style).is_none(), "{} twice", text(1));
             }
         }
         assert_eq!(found, expected, "at {time}");

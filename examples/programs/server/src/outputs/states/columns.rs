@@ -138,6 +138,8 @@ fn write_row(
         let label = span.label.as_ref().map(|label| label.as_str());
         let thread = label.filter(|_| has_threads).unwrap_or("");
         let style = span.style.map(|key| styles.number(key, thread));
+        // A state that fills a column reaches its borders, or over them.
+        let fills = until > next || (until == next && reached == border(column.number));
         if until <= next {
             column.add(style, length(reached, until));
         } else {
@@ -146,12 +148,12 @@ fn write_row(
             column.end(&mut columns, last);
             column.add(style, length(border(last), until));
             next = border(last + 1);
-            if let Some(key) = span.style {
-                let (start, end) = (span.start, span.end);
-                let style = Some(StyleRef::new(key));
-                let state = State { start, end, label, tags: 0, style };
-                work.list_text(&mut is_first, |out| state.write(out))?;
-            }
+        }
+        if let Some(key) = span.style.filter(|_| fills) {
+            let (start, end) = (span.start, span.end);
+            let style = Some(StyleRef::new(key));
+            let state = State { start, end, label, tags: 0, style };
+            work.list_text(&mut is_first, |out| state.write(out))?;
         }
         reached = until;
         if reached >= next {

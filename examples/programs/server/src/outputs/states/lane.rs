@@ -193,7 +193,7 @@ impl<'h> LaneReader<'h> {
                     let tid = of.value.as_i64().filter(|tid| *tid > 0);
                     span.label = tid.map(|tid| {
                         let threads = self.threads;
-                        let name = threads.map_or("", |of| of.name(trace, tid, span.end - 1));
+                        let name = threads.map_or("", |of| of.title(trace, tid, span.end - 1));
                         Label::Formatted(format!("{name} {tid}").trim_start().to_owned())
                     });
                 }

@@ -92,9 +92,9 @@ test('a click on a state keeps the keyboard, and tells the call with its argumen
   // Keys act on the chart at once.
   await user.changing('thread', () => user.press('ArrowDown'));
   // The next call of the name, and back.
-  await user.changing('current', () => user.page.click('#inspector button[aria-label^="Next"]'));
+  await user.changing('current', () => user.page.click('#inspector button[aria-label^="next"]'));
   await user.waitFor(() => /213|210/.test(document.querySelector('#inspector dl').textContent));
-  await user.changing('current', () => user.page.click('#inspector button[aria-label^="Previous"]'));
+  await user.changing('current', () => user.page.click('#inspector button[aria-label^="‹ previous"]'));
   await user.waitFor(() => document.querySelector('#inspector dl').textContent.includes('(211)'));
   await user.page.focus('#threads [role=tree]');
   await user.press('Escape');
@@ -144,14 +144,14 @@ test('a marked range answers who ran, which calls, how long, and which events', 
     const text = document.querySelector('#range').textContent;
     return ['CPU time by thread', 'CPU time by process', 'System calls', 'Events by type'].every((title) => text.includes(title));
   });
-  await user.page.click('#range button[title="Copy CSV"], #range button[aria-label^="Copy the tables"]');
+  await user.page.click('#range button[aria-label^="Copy CSV"]');
   const csv = await user.page.evaluate(() => navigator.clipboard.readText());
   assert.match(csv, /^thread,tid,time_ns,of_one_cpu\n/);
   assert.match(csv, /\nname,count,total_ns,p99_ns,max_ns\n/);
   assert.match(csv, /\nfdatasync,\d+,\d+,\d+,\d+\n/);
   assert.match(csv, /\ntype,count\n/);
   // A call leads to its spans, and these to their place.
-  await user.page.click('#range button[aria-label="Show fdatasync"]');
+  await user.page.click('#range button[aria-label="fdatasync: show it"]');
   await user.page.waitForSelector('#range .spans button');
   await user.changing('current', () => user.page.click('#range .spans button'));
   await user.waitFor(() => document.querySelector('#inspector h2').textContent === 'fdatasync');
@@ -209,7 +209,7 @@ test('the height of a view follows its edge', { skip }, async () => {
 test('a chart is saved as SVG and as PNG', { skip }, async () => {
   const user = await User.open(browser);
   for (const [form, begins] of [['SVG', '<svg'], ['PNG', '\u0089PNG']]) {
-    const [file] = await Promise.all([user.page.waitForEvent('download'), user.page.click(`#threads button[aria-label="Save Control flow as ${form}"]`)]);
+    const [file] = await Promise.all([user.page.waitForEvent('download'), user.page.click(`#threads button[aria-label="${form}: save Control flow as a picture"]`)]);
     const bytes = await readFile(await file.path());
     assert.equal(file.suggestedFilename(), `lttv-threads.${form.toLowerCase()}`);
     assert.ok(bytes.toString('latin1').startsWith(begins));
