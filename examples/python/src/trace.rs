@@ -120,7 +120,7 @@ impl Trace {
     /// >>> trace = lttv.open("examples/traces/kernel")
     /// >>> event = next(trace.events("sched_*", where="tid == 180", begin="+10ms"))
     /// >>> event.name, event["tid"]
-    /// ('sched_waking', 180)
+    /// ('sched_switch', 180)
     #[pyo3(signature = (events = None, *, r#where = None, begin = None, end = None, cpu = None, errors = "warn", progress = None))]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
     fn events(
