@@ -5,7 +5,8 @@ import sys
 
 import lttv
 
-times, since = collections.Counter(), {}
+times: collections.Counter[tuple[int, str]] = collections.Counter()
+since: dict[int, int] = {}
 switches = lttv.open(sys.argv[1]).events("sched_switch")
 for ts, cpu, prev, comm, tid in switches.as_tuples("ts", "cpu", "prev_tid", "prev_comm", "next_tid"):
     if prev and cpu in since:

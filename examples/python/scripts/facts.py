@@ -6,4 +6,5 @@ import lttv
 
 for trace in lttv.open(sys.argv[1]).traces:
     (clock,) = trace.clocks
-    print(trace.hostname, trace.env["tracer_name"], clock.name, clock.frequency, clock.offset_seconds)
+    offset = clock.offset_seconds + clock.offset_cycles // clock.frequency
+    print(trace.hostname, trace.env["tracer_name"], clock.name, clock.frequency, offset)

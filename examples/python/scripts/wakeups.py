@@ -4,9 +4,11 @@ import sys
 
 import lttv
 
-woken, count, longest = {}, 0, 0
+woken: dict[int, int] = {}
+count, longest = 0, 0
 names = ["sched_waking", "sched_switch"]
 for event in lttv.open(sys.argv[1]).events(names):
+    assert event.ts is not None
     if event.name == "sched_waking":
         woken.setdefault(event["tid"], event.ts)
     elif (since := woken.pop(event["next_tid"], None)) is not None:

@@ -17,12 +17,19 @@ pub(crate) struct TraceInfo {
 /// A clock.
 #[pyclass(frozen, get_all, module = "lttv")]
 pub(crate) struct Clock {
+    /// The name.
     name: String,
+    /// The description.
     description: Option<String>,
+    /// The UUID.
     uuid: Option<String>,
+    /// The number of cycles per second.
     frequency: u64,
+    /// The seconds that are added to the value of the clock.
     offset_seconds: i64,
+    /// The cycles that are added to the value of the clock.
     offset_cycles: i64,
+    /// The precision in cycles.
     precision: Option<u64>,
     /// `True` if times are since 1970.
     is_absolute: bool,
@@ -31,8 +38,11 @@ pub(crate) struct Clock {
 /// A stream: the events that one CPU recorded in one channel.
 #[pyclass(frozen, get_all, module = "lttv")]
 pub(crate) struct Stream {
+    /// The name of the file.
     name: String,
+    /// The channel.
     channel: String,
+    /// The CPU, if it is known.
     cpu: Option<u32>,
     /// The size in bytes.
     size: u64,

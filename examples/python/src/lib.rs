@@ -102,7 +102,7 @@ mod _lttv {
     ///
     /// >>> events = lttv.follow("examples/traces/ust-ctf2", timeout=1.0)
     /// >>> next(events).name
-    /// 'corp:work_begin'
+    /// 'corp:ints'
     #[pyfunction]
     #[pyo3(signature = (path, events = None, *, r#where = None, timeout = None, silence = 2.0, from_start = false, errors = "warn"))]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]

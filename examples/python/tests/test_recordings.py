@@ -86,7 +86,7 @@ def test_a_live_session(shared: pathlib.Path, recording: str, session: str, coun
         events = list(lttv.follow(address, from_start=True))
         assert [event.name for event in events] == expected
         assert len(events) == count
-        assert events[0].fields and events[0]["procname"] == events[0].context["procname"]
+        assert events[0]["seq"] == events[0].fields["seq"] == 0
         # The same, without blocking. The daemon of the tests has one viewer at a time.
         del events
         polled = lttv.follow(address, from_start=True)

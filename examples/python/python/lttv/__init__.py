@@ -5,7 +5,7 @@
 >>> switches = trace.events("sched_switch")
 >>> event = next(switches)
 >>> event.name, event["prev_comm"]
-('sched_switch', 'swapper/0')
+('sched_switch', 'swapper/4')
 >>> 1 + sum(1 for event in switches)
 497
 """

@@ -8,7 +8,7 @@ class Label(int):
 
     It is equal to its number, and to each of its labels.
 
-    >>> state = Label(1, ("TASK_INTERRUPTIBLE",))
+    >>> state = lttv.Label(1, ("TASK_INTERRUPTIBLE",))
     >>> state == 1, state == "TASK_INTERRUPTIBLE", state == "TASK_DEAD"
     (True, True, False)
     >>> str(state), state + 1

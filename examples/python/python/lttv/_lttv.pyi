@@ -9,15 +9,38 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-Path: TypeAlias = str | PathLike[str]
-Time: TypeAlias = int | str
-Length: TypeAlias = int | str
-Texts: TypeAlias = str | Sequence[str]
-Numbers: TypeAlias = int | Sequence[int]
-OnDamage: TypeAlias = Literal["warn", "raise", "ignore"]
-Progress: TypeAlias = Callable[[int, int], object]
-FieldType: TypeAlias = (
-    str | dict[str, "FieldType"] | list["FieldType"] | tuple[str, dict[str, int | tuple[int, int]]]
+__all__ = [
+    "DamageWarning",
+    "FilterError",
+    "LossWarning",
+    "OptionError",
+    "TraceError",
+    "TraceWarning",
+    "Event",
+    "Events",
+    "Rows",
+    "History",
+    "open_history",
+    "Clock",
+    "Stream",
+    "TraceInfo",
+    "Table",
+    "TableBatches",
+    "Trace",
+    "Writer",
+    "write_tables",
+    "open",
+    "follow",
+]
+
+_Path: TypeAlias = str | PathLike[str]
+_Time: TypeAlias = int | str
+_Texts: TypeAlias = str | Sequence[str]
+_Numbers: TypeAlias = int | Sequence[int]
+_OnDamage: TypeAlias = Literal["warn", "raise", "ignore"]
+_Progress: TypeAlias = Callable[[int, int], object]
+_FieldType: TypeAlias = (
+    str | dict[str, "_FieldType"] | list["_FieldType"] | tuple[str, dict[str, int | tuple[int, int]]]
 )
 
 class TraceError(Exception):
@@ -193,33 +216,33 @@ class Trace:
     def losses(self) -> Table: ...
     def events(
         self,
-        events: Texts | None = None,
+        events: _Texts | None = None,
         *,
-        where: Texts | None = None,
-        begin: Time | None = None,
-        end: Time | None = None,
-        cpu: Numbers | None = None,
-        errors: OnDamage = "warn",
-        progress: Progress | None = None,
+        where: _Texts | None = None,
+        begin: _Time | None = None,
+        end: _Time | None = None,
+        cpu: _Numbers | None = None,
+        errors: _OnDamage = "warn",
+        progress: _Progress | None = None,
     ) -> Events: ...
     def __iter__(self) -> Events: ...
     def table(
         self,
         name: str | None = None,
         *columns: str,
-        where: Texts | None = None,
-        begin: Time | None = None,
-        end: Time | None = None,
-        cpu: Numbers | None = None,
+        where: _Texts | None = None,
+        begin: _Time | None = None,
+        end: _Time | None = None,
+        cpu: _Numbers | None = None,
         kernel_state: bool = False,
-        errors: OnDamage = "warn",
+        errors: _OnDamage = "warn",
     ) -> Table: ...
     def statistics(self, **options: Any) -> dict[str, Table]: ...
     def latency(self, **options: Any) -> dict[str, Table]: ...
     def wait(self, **options: Any) -> dict[str, Table]: ...
     def critical_path(self, **options: Any) -> dict[str, Table]: ...
     def usage(self, **options: Any) -> dict[str, Table]: ...
-    def state(self, at: Time, **options: Any) -> dict[str, Table]: ...
+    def state(self, at: _Time, **options: Any) -> dict[str, Table]: ...
     def irq(self, **options: Any) -> dict[str, Table]: ...
     def disk(self, **options: Any) -> dict[str, Table]: ...
     def calls(self, **options: Any) -> dict[str, Table]: ...
@@ -230,28 +253,28 @@ class Trace:
         self,
         begin: str,
         end: str,
-        on: Texts | None = None,
+        on: _Texts | None = None,
         *,
         name: str = "period",
-        capture: Texts | None = None,
+        capture: _Texts | None = None,
         **options: Any,
     ) -> Table: ...
     def history(
         self,
-        path: Path | None = None,
+        path: _Path | None = None,
         *,
         force: bool = False,
-        progress: Progress | None = None,
+        progress: _Progress | None = None,
     ) -> History: ...
-    def convert(self, output: Path, **options: Any) -> PathLike[str]: ...
+    def convert(self, output: _Path, **options: Any) -> PathLike[str]: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
 
 @final
 class Writer:
     def __new__(
         cls,
-        path: Path,
-        event_types: Mapping[str, Mapping[str, FieldType]],
+        path: _Path,
+        event_types: Mapping[str, Mapping[str, _FieldType]],
         *,
         env: Mapping[str, int | str] | None = None,
         format: Literal["ctf2", "ctf1.8"] = "ctf2",
@@ -274,25 +297,25 @@ class Writer:
     ) -> None: ...
 
 def open(
-    *paths: Path,
+    *paths: _Path,
     sync: bool = False,
     clock_offset: Mapping[str, str] | None = None,
-    clock_transform: Path | None = None,
+    clock_transform: _Path | None = None,
     access: Literal["map", "read"] = "map",
 ) -> Trace: ...
 def follow(
-    path: Path,
-    events: Texts | None = None,
+    path: _Path,
+    events: _Texts | None = None,
     *,
-    where: Texts | None = None,
+    where: _Texts | None = None,
     timeout: float | None = None,
     silence: float = 2.0,
     from_start: bool = False,
-    errors: OnDamage = "warn",
+    errors: _OnDamage = "warn",
 ) -> Events: ...
-def open_history(path: Path) -> History: ...
+def open_history(path: _Path) -> History: ...
 def write_tables(
-    path: Path,
+    path: _Path,
     tables: Mapping[str, Any],
     *,
     env: Mapping[str, int | str] | None = None,

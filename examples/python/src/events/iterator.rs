@@ -89,7 +89,7 @@ impl Events {
     ///
     /// >>> switches = lttv.open("examples/traces/kernel").events("sched_switch")
     /// >>> next(switches.as_tuples("cpu", "next_comm"))
-    /// (0, 'rcu_preempt')
+    /// (4, 'lttng-consumerd')
     #[pyo3(signature = (*names))]
     fn as_tuples(&self, names: Vec<String>) -> PyResult<Rows> {
         self.refuse_recording()?;
