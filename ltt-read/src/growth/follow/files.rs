@@ -35,7 +35,7 @@ struct Known {
 pub(super) enum New {
     /// Its traces, since it has ended.
     Complete(Vec<Followed>),
-    Growing(FollowedRecording),
+    Growing(Box<FollowedRecording>),
 }
 
 impl RecordingFiles {
@@ -66,7 +66,7 @@ impl RecordingFiles {
             Kind::Perf => {
                 note(None);
                 let recording = FollowedRecording::of_file(path, file);
-                return Ok(Some(New::Growing(recording)));
+                return Ok(Some(New::Growing(Box::new(recording))));
             }
             _ if ftrace::is_complete(path) => {}
             _ => {

@@ -336,7 +336,7 @@ impl Follower {
                         self.traces.extend(traces);
                         has_grown = true;
                     }
-                    Ok(Some(New::Growing(recording))) => self.starting.push(recording),
+                    Ok(Some(New::Growing(recording))) => self.starting.push(*recording),
                     Ok(None) => {}
                     Err(error) => failures.extend(Some(error).filter(is_lasting)),
                 }
