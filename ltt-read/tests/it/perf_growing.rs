@@ -29,7 +29,8 @@ impl Read {
     fn go_on(&mut self, follower: &mut Follower) {
         self.merge.continue_with(follower.traces());
         while let Some(event) = self.merge.next() {
-            self.late += usize::from(event.timestamp() < self.latest);
+            self.late +=
+                usize::from(event.timestamp().is_some_and(|time| Some(time) < self.latest));
             self.latest = self.latest.max(event.timestamp());
             self.lines.push(line(&event));
         }

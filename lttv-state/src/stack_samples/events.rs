@@ -51,11 +51,15 @@ pub enum StackEventKind {
 /// ```
 pub fn stack_events(trace: &Trace) -> Vec<StackEvent> {
     let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
-    types.filter_map(|id| StackEvent::of(trace, id)).collect()
+    let all: Vec<_> = types.filter_map(|id| StackEvent::of(trace, id)).collect();
+    // Events with an address alone stand for stacks only where there are none.
+    let has_stacks = all.iter().any(|(_, is_flat)| !is_flat);
+    all.into_iter().filter(|(_, is_flat)| !(has_stacks && *is_flat)).map(|(of, _)| of).collect()
 }
 
 impl StackEvent {
-    fn of(trace: &Trace, id: EventTypeId) -> Option<Self> {
+    /// Returns the events of a type, and `true` if they have one address in place of a stack; `None` without either.
+    fn of(trace: &Trace, id: EventTypeId) -> Option<(Self, bool)> {
         let fields = SampleFields::of(trace, id)?;
         let kind = match &fields.chain {
             Chain::None => return None,
@@ -64,11 +68,9 @@ impl StackEvent {
             _ if fields.is_counter => StackEventKind::Counter,
             _ => StackEventKind::Tracepoint,
         };
-        Some(StackEvent {
-            name: trace.event_type(id).name().into(),
-            kind,
-            unit: fields.unit(trace, id),
-        })
+        let is_flat = matches!(fields.chain, Chain::Address(_));
+        let (name, unit) = (trace.event_type(id).name().into(), fields.unit(trace, id));
+        Some((StackEvent { name, kind, unit }, is_flat))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use ltt_read::{Error, Trace, open_bytes};
@@ -21,28 +21,6 @@ const MAGIC: u64 = 16;
 /// Returns `true` if a path stands for standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
-}
-
-/// Returns the first bytes of standard input, after waiting for them.
-fn start() -> &'static [u8] {
-    static START: OnceLock<Vec<u8>> = OnceLock::new();
-    START.get_or_init(|| {
-        let mut bytes = Vec::new();
-        // What follows fails in the same way.
-        _ = io::stdin().lock().take(MAGIC).read_to_end(&mut bytes);
-        bytes
-    })
-}
-
-/// Returns `true` if standard input is what `perf record -o -` writes: its records are described before they come.
-pub(crate) fn is_pipe_of_perf() -> bool {
-    is_pipe(start())
-}
-
-/// Returns `true` for the first bytes of a pipe of perf.
-fn is_pipe(start: &[u8]) -> bool {
-    matches!(start.split_at_checked(8), Some((b"PERFILE2", size)) if size == 16_u64.to_le_bytes())
-        || matches!(start.split_at_checked(8), Some((b"2ELIFREP", size)) if size == 16_u64.to_be_bytes())
 }
 
 /// Marks standard input as read.
@@ -66,7 +44,7 @@ fn take() -> Result<(), Error> {
 /// If it cannot be read, is no recording of perf or ftrace, has more than 2 GiB, or has been read before.
 pub(crate) fn open() -> Result<Vec<Arc<Trace>>, Error> {
     take()?;
-    open_from(&mut start().chain(io::stdin().lock()), MAX_BYTES)
+    open_from(&mut io::stdin().lock(), MAX_BYTES)
 }
 
 /// Reads standard input in a thread of its own, and returns its parts as they come.
@@ -82,9 +60,6 @@ pub(crate) fn stream() -> Result<Receiver<io::Result<Vec<u8>>>, Error> {
     take()?;
     let (sender, receiver) = sync_channel(PARTS);
     thread::spawn(move || {
-        if sender.send(Ok(start().to_vec())).is_err() {
-            return;
-        }
         let mut input = io::stdin().lock();
         let mut bytes = vec![0; PART];
         loop {
@@ -145,8 +120,6 @@ mod tests {
         assert!(reason(&bytes, 1000).contains("2 GiB"));
         assert!(reason(b"", 1000).contains("no recording"));
         assert!(reason(b"/* CTF 1.8 */", 1000).contains("no recording"));
-        assert!(!is_pipe(&bytes[..16]) && !is_pipe(b"PERFILE2"));
-        assert!(is_pipe(b"PERFILE2\x10\0\0\0\0\0\0\0") && is_pipe(b"2ELIFREP\0\0\0\0\0\0\0\x10"));
         // A stream without an end is not read on.
         let endless = open_from(&mut io::repeat(7), MAX_BYTES);
         assert!(matches!(endless, Err(Error::NotATrace { .. })));

@@ -87,12 +87,6 @@ impl Place {
         }
     }
 
-    /// Returns `true` if paths are standard input alone, with what `perf record -o -` writes: it can be read as it
-    /// comes.
-    pub fn is_pipe_of_perf(paths: &[PathBuf]) -> bool {
-        matches!(paths, [path] if stdin::is_stdin(path)) && stdin::is_pipe_of_perf()
-    }
-
     /// Opens the recording of the traces; `None` if they are complete or to be listed. A live session
     /// keeps at most `memory` bytes of events that were not released.
     ///

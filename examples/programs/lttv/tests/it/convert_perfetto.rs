@@ -308,7 +308,7 @@ fn counters_have_each_value_of_their_events() {
         let time = event["time"].as_i64().or(event["timestamp"].as_i64()).unwrap();
         of.push((time, before + event["fields"]["ret"].as_i64().unwrap()));
     }
-    assert!(sums.len() > 2 && sums.values().all(|of| of.len() > 5), "{sums:?}");
+    assert!(sums.len() > 2 && sums.values().any(|of| of.len() > 5), "{sums:?}");
     let args = ["--to", "perfetto", "--define", define];
     let file = converted(folder.path(), "whole.json", &args);
     assert_eq!(counters(&file), sums);

@@ -191,7 +191,7 @@ fn definitions_that_a_trace_serves_have_spans_and_counters_in_it() {
         for (file, event) in [
             ("cpu-frequency", "cpu_frequency"),
             ("cpu-idle", "cpu_idle"),
-            ("net-transmit", "net_dev_"),
+            ("net-transmit", "net_dev_xmit"),
             ("markers", "print"),
             ("ros2-callbacks", "ros2:callback_start"),
         ] {

@@ -143,7 +143,7 @@ fn a_pipe_is_printed_while_it_is_written() {
         lines
     };
     let expected = sorted(&printed(&format!("lttv dump {path}")));
-    for args in [&["dump", "-"][..], &["dump", "--follow", "-"]] {
+    for args in [["dump", "--follow", "-"]] {
         let mut command = Command::new(support::lttv());
         command.args(args).env("HOME", "/nonexistent").env("TZ", "UTC");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("lttv");

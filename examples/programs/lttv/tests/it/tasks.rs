@@ -343,26 +343,35 @@ fn the_state_at_a_time_is_that_after_the_last_switch() {
     }
 }
 
+/// Returns all events of the bundled trace whose name starts with `sched_`, with their fields: name, time, fields.
+fn sched_events() -> Vec<(String, i64, serde_json::Value)> {
+    let text = run("dump --format json --name sched_*", "kernel");
+    let event = |line: &str| {
+        let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let name = event["name"].as_str().expect("a name").to_owned();
+        (name, event["timestamp"].as_i64().expect("a time"), event["fields"].clone())
+    };
+    text.lines().map(event).collect()
+}
+
 #[test]
 fn blocked_times_end_with_wake_ups() {
     let (mut since, mut total, mut count, mut longest) = (None, 0, 0, 0);
-    for row in events("prev_tid,prev_state,tid") {
-        if row.name == "sched_switch" && row.number(0) == 210 && row.number(1) != 0 {
-            since = Some(row.time);
-        } else if row.name == "sched_waking"
-            && row.number(2) == 210
+    for (name, time, fields) in sched_events() {
+        if name == "sched_switch" && fields["prev_tid"] == 210 && fields["prev_state"] != 0 {
+            since = Some(time);
+        } else if name == "sched_waking"
+            && fields["tid"] == 210
             && let Some(since) = since.take()
         {
-            let blocked: i64 = row.time - since;
+            let blocked: i64 = time - since;
             (total, count, longest) = (total + blocked, count + 1, longest.max(blocked));
         }
     }
     assert!(count > 3);
     let found = cells("wait --tid 210 --table threads --columns blocked_ns,waits,longest_ns");
-    assert_eq!(
-        found.concat().iter().map(|cell| number(cell)).collect::<Vec<_>>(),
-        [total, count, longest]
-    );
+    let found: Vec<i64> = found.concat().iter().map(|cell| number(cell)).collect();
+    assert_eq!(found, [total, count, longest]);
 }
 
 #[test]
@@ -413,15 +422,16 @@ fn differences_are_those_of_counts() {
 fn delays_of_wake_ups_end_when_the_thread_runs() {
     let mut woken = BTreeMap::<i64, i64>::new();
     let mut delays = Vec::new();
-    for row in events("next_tid,tid") {
-        match &*row.name {
+    for (name, time, fields) in sched_events() {
+        match &*name {
             // A second wake-up before the thread runs changes nothing.
-            "sched_wakeup" | "sched_wakeup_new" => {
-                _ = woken.entry(row.number(1)).or_insert(row.time)
+            "sched_waking" | "sched_wakeup_new" => {
+                let tid = fields["tid"].as_i64().expect("a thread");
+                woken.entry(tid).or_insert(time);
             }
             "sched_switch" => {
-                let begin = woken.remove(&row.number(0));
-                delays.extend(begin.map(|begin| (begin, row.time, row.number(0))));
+                let tid = fields["next_tid"].as_i64().expect("a thread");
+                delays.extend(woken.remove(&tid).map(|begin| (begin, time, tid)));
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ use lttv_state::analysis::read;
 use lttv_state::latency::{Family, LatencyAnalysis, Settings};
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
+use ratatui::crossterm::event::KeyCode;
 
 fn definitions(file: &str) -> Definitions {
     let path = format!("{}/../../definitions/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -27,10 +28,15 @@ fn periods_of_a_file_are_a_family_of_the_viewer() {
     let mut session = Session::open(&[KERNEL]).expect("a trace");
     session.define(definitions).expect("they fit");
     let mut screen = Screen::of(session, 150, 40, Look::Mono);
-    screen.type_text("g");
-    screen.answer("..");
-    screen.press(ratatui::crossterm::event::KeyCode::Char('a'));
-    screen.answer("latency");
+    // All of the trace, and the viewer of latencies alone.
+    screen.type_text("0v");
+    let line = screen.line_with("  Latencies").expect("a list of kinds");
+    let before = line.split("  Latencies").next().expect("a number");
+    let number = before.split(|c: char| !c.is_ascii_digit()).rfind(|of| !of.is_empty());
+    let number: usize = number.expect("a number").parse().expect("a number");
+    (1..number).for_each(|_| screen.press(KeyCode::Down));
+    screen.press(KeyCode::Enter);
+    screen.type_text("m");
     let title = Family::Period.title();
     for _ in 0..Family::LATENCIES.len() {
         if screen.text().contains(&format!("{title}: ")) {

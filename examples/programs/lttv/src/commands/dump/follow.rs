@@ -35,12 +35,7 @@ const STEP: Duration = Duration::from_millis(50);
 /// cannot be written.
 pub(super) fn print(job: &Job, report: &mut Report) -> Result<bool, Box<dyn Error>> {
     let (paths, args) = (&job.input.traces, job.follow);
-    let mut place = Place::new(paths, args)?;
-    // A filter may need the state, which is not known while events come.
-    let may_follow = place == Place::Recorded && !job.input.selects_events();
-    if may_follow && refuse_without_effect(job).is_ok() && Place::is_pipe_of_perf(paths) {
-        place = Place::Growing;
-    }
+    let place = Place::new(paths, args)?;
     let paths = match &place {
         Place::Recorded => return Ok(false),
         Place::Daemon(daemon) => {

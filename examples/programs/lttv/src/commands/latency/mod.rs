@@ -135,7 +135,10 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
             vec![tables::intervals(&choice, &rows)]
         }
     };
-    analysis.write(&args.common, tables)?;
+    // The tables have been cut, those of longest durations for each row.
+    let mut common = args.common.clone();
+    common.format.top = None;
+    analysis.write(&common, tables)?;
     analysis.finish(report);
     Ok(read?)
 }

@@ -23,7 +23,6 @@ fn wrong_command_lines_end_with_2() {
         vec!["dump", "--names", "no-such", KERNEL],
         vec!["run"],
         vec!["no-such-command"],
-        vec![KERNEL],
         vec!["run", "-m", "no-such-module"],
         with(&["-e", ""]),
         with(&["-e", "next_tid <"]),
