@@ -26,7 +26,7 @@ impl Unpacked {
 static UNPACKED: Mutex<Option<Unpacked>> = Mutex::new(None);
 
 /// Returns the path of the files of an archive, which is unpacked into a temporary folder; `None` if the path is that of
-/// something else. [`remove`] removes them.
+/// something else. `remove` removes them.
 ///
 /// # Errors
 ///

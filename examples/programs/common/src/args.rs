@@ -390,7 +390,7 @@ impl Common {
     }
 
     /// Writes the selected parts of tables in the selected format, and then more. Within another program, the
-    /// [host](crate::host) receives the tables.
+    /// [host] receives the tables.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use crate::host;
 use crate::report::Interrupted;
 
 /// Returns a flag that Ctrl-C and `SIGTERM` set. All callers share it. A second one ends the program at
-/// once. Within another program, it is the flag of the [host](crate::host).
+/// once. Within another program, it is the flag of the [host].
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ use crate::stdin;
 
 /// Opens all traces at or below the paths, each once. Archives are unpacked, and `-` is a recording of perf or ftrace
 /// from standard input. Reports traces and files that cannot be opened, and those skipped as duplicates. Within another
-/// program, the traces are those of the [host](crate::host).
+/// program, the traces are those of the [host].
 ///
 /// # Errors
 ///

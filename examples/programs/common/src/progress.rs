@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(700);
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// A progress bar of the bytes read, on standard error if that is a terminal. Within another program, the
-/// [host](crate::host) is told instead.
+/// [host] is told instead.
 #[derive(Debug)]
 pub struct Progress {
     started: Option<Instant>,

@@ -157,7 +157,7 @@ impl Report {
 }
 
 /// Writes one or more lines to standard error. They are lost if it is full or closed. Within another program,
-/// they are a warning for the [host](crate::host).
+/// they are a warning for the [host].
 pub fn line(text: &str) {
     if let Some(host) = host::current() {
         return host.add_message(Severity::Warning, text.to_owned());

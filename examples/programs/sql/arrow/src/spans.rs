@@ -95,7 +95,7 @@ pub fn read_spans(
     let has = |name: &str| columns.iter().any(|at| schema.field(*at).name() == name);
     let stop = AtomicBool::new(false);
     let (send, batches) = mpsc::sync_channel(WAITING);
-    let mut rows = Rows {
+    let rows = Rows {
         traces: trace_names(traceset.traces().iter().map(|trace| trace.path())),
         batch: Batch::default(),
         columns,
@@ -116,14 +116,19 @@ pub fn read_spans(
     };
     let (result, errors, errors_omitted) = thread::scope(|scope| {
         let found = scope.spawn(|| {
+            // They are dropped here: the receiver waits until the sender is gone.
+            let mut rows = rows;
             let spans =
                 OrderedSpans::new(traceset, SpanOrder::Begin, &stop, |span| rows.push(span));
             let read = read(traceset).threads(threads).cancel(&stop).progress(&mut progress);
             let found = read.run(SpanAnalysis::new(settings, spans));
-            let result = found.output.visitor.finish();
-            // The receiver waits until the sender is gone.
-            let result = result.and_then(|_| rows.finish());
-            (result, found.errors, found.errors_omitted)
+            let (errors, errors_omitted) = (found.errors, found.errors_omitted);
+            let visited = found.output.visitor.finish();
+            let result = match visited {
+                Ok(_) => rows.finish(),
+                Err(error) => Err(error),
+            };
+            (result, errors, errors_omitted)
         });
         // Without a receiver, the read ends.
         _ = batches.into_iter().try_for_each(&mut sink);
@@ -175,7 +180,7 @@ impl Rows<'_> {
     }
 
     /// Passes the last batch on.
-    fn finish(mut self) -> io::Result<()> {
+    fn finish(&mut self) -> io::Result<()> {
         if self.batch.len > 0 { self.flush() } else { Ok(()) }
     }
 }
