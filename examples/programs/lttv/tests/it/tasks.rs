@@ -145,19 +145,11 @@ fn time_on_a_cpu_is_that_between_its_switches() {
 
 #[test]
 fn slow_system_calls_are_the_pairs_of_their_events() {
-    let mut open = BTreeMap::<i64, (String, i64)>::new();
-    let mut slow = Vec::new();
-    for row in events("ret") {
-        if let Some(call) = row.name.strip_prefix("syscall_entry_") {
-            open.insert(row.tid, (call.to_owned(), row.time));
-        } else if let Some(call) = row.name.strip_prefix("syscall_exit_")
-            && let Some((name, begin)) = open.remove(&row.tid)
-            && name == call
-            && row.time - begin >= 30_000_000
-        {
-            slow.push(vec![begin.to_string(), row.time.to_string(), name, row.tid.to_string()]);
-        }
-    }
+    let slow = calls().into_iter().filter(|(_, _, begin, end, _)| end - begin >= 30_000_000);
+    let slow = slow.map(|(name, tid, begin, end, _)| {
+        vec![begin.to_string(), end.to_string(), name, tid.to_string()]
+    });
+    let mut slow: Vec<_> = slow.collect();
     slow.sort();
     let found = cells("spans --family syscall --min 30ms");
     // Calls without an end are not among the pairs.
