@@ -18,7 +18,10 @@ pub(crate) enum Action {
     Switch {
         priority: Option<Input>,
     },
-    Wake,
+    Wake {
+        /// The thread that wakes the other one.
+        thread: Option<Input>,
+    },
     Fork,
     /// A thread exits.
     ThreadExit,
@@ -113,6 +116,8 @@ pub(crate) struct RequestFields {
     pub(crate) sector: Input,
     pub(crate) sectors: Option<Input>,
     pub(crate) kind: Option<Input>,
+    /// The thread of the event.
+    pub(crate) thread: Option<Input>,
 }
 
 impl Action {
@@ -130,7 +135,7 @@ impl Action {
         let name = kernel.name_of_type(index, id);
         let mut action = match transition {
             Transition::Switch => Action::Switch { priority: field("next_prio") },
-            Transition::Wakeup => Action::Wake,
+            Transition::Wakeup => Action::Wake { thread: thread() },
             Transition::Fork => Action::Fork,
             Transition::Exit => Action::ThreadExit,
             Transition::SyscallEntry => {
@@ -173,9 +178,9 @@ impl Action {
                 number: first(&["vec", "softirq_id"]),
             },
             Transition::SoftirqRaise => Action::Raise { number: first(&["vec", "softirq_id"])? },
-            Transition::BlockInsert => Self::request(Step::Insert, field),
-            Transition::BlockIssue => Self::request(Step::Issue, field),
-            Transition::BlockComplete => Self::request(Step::Complete, field),
+            Transition::BlockInsert => Self::request(Step::Insert, field, thread()),
+            Transition::BlockIssue => Self::request(Step::Issue, field, thread()),
+            Transition::BlockComplete => Self::request(Step::Complete, field, thread()),
             Transition::Marker => Action::Marker {
                 text: field("buf")?.text(),
                 thread: thread_of_event(trace, id).map(Input::new),
@@ -200,7 +205,7 @@ impl Action {
         match self {
             // They tell which thread runs.
             Action::Switch { .. } | Action::Fork | Action::Other => true,
-            Action::Wake => families.contains_any(&waits),
+            Action::Wake { .. } => families.contains_any(&waits),
             Action::Entry(_) | Action::Exit { .. } => families.contains_any(&Family::CALLS),
             Action::ThreadExit => {
                 families.contains_any(&Family::CALLS) || families.contains(Family::Marker)
@@ -238,10 +243,12 @@ impl Action {
             Action::Raise { number } => vec![Some(number)],
             Action::Marker { text, thread } => vec![Some(text), thread.as_mut()],
             Action::Request { fields, .. } => {
-                let RequestFields { device, sector, sectors, kind } = fields;
-                vec![Some(device), Some(sector), sectors.as_mut(), kind.as_mut()]
+                let RequestFields { device, sector, sectors, kind, thread } = fields;
+                let more = [sectors.as_mut(), kind.as_mut(), thread.as_mut()];
+                [Some(device), Some(sector)].into_iter().chain(more).collect()
             }
-            Action::Wake | Action::Fork | Action::ThreadExit | Action::Other => Vec::new(),
+            Action::Wake { thread } => vec![thread.as_mut()],
+            Action::Fork | Action::ThreadExit | Action::Other => Vec::new(),
         };
         inputs.into_iter().flatten().collect()
     }
@@ -251,12 +258,12 @@ impl Action {
         self.clone().inputs_mut().into_iter().map(|input| input.clone()).collect()
     }
 
-    fn request(step: Step, field: impl Fn(&str) -> Option<Input>) -> Action {
+    fn request(step: Step, field: impl Fn(&str) -> Option<Input>, thread: Option<Input>) -> Action {
         let (Some(device), Some(sector)) = (field("dev"), field("sector")) else {
             return Action::Other;
         };
         let (sectors, kind) = (field("nr_sector"), field("rwbs").map(Input::operation));
-        Action::Request { step, fields: RequestFields { device, sector, sectors, kind } }
+        Action::Request { step, fields: RequestFields { device, sector, sectors, kind, thread } }
     }
 }
 

@@ -19,7 +19,8 @@ pub struct ThreadId(pub(crate) u32);
 impl ThreadId {
     /// No thread: unknown, or not applicable.
     pub const NONE: ThreadId = ThreadId(0xff_ffff);
-    /// An interrupt handler, whatever thread it interrupted.
+    /// An interrupt handler, whatever thread it interrupted; for wake-ups on an idle CPU one that was not recorded,
+    /// since the idle task wakes no others.
     pub const INTERRUPT: ThreadId = ThreadId(0xff_fffe);
     /// All threads beyond the limit of those that are told apart.
     pub const OTHERS: ThreadId = ThreadId(0xff_fffd);

@@ -134,9 +134,14 @@ export class App extends EventTarget {
 
   /** The time around which keys zoom: that of the pointer, the current one if it was chosen, or that in the middle. */
   get zoomPlace() {
-    const { window, time, span } = this.shared;
-    const isChosen = time >= window.from && time <= window.to && time !== span.from;
-    return this.pointerTime ?? (isChosen ? time : (window.from + window.to) / 2n);
+    const { window, time } = this.shared;
+    const isSeen = this.isTimeChosen && time >= window.from && time <= window.to;
+    return this.pointerTime ?? (isSeen ? time : (window.from + window.to) / 2n);
+  }
+
+  /** Whether the current time is another one than that at the start. */
+  get isTimeChosen() {
+    return this.shared.time !== this.shared.span.from;
   }
 
   /** Shows the marked range, or the state that is selected, with some time around it. */

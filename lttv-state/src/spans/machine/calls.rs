@@ -16,8 +16,8 @@ use crate::spans::threads::{Detail, OpenCall, ThreadId};
 const MAX_ERROR: i64 = 4095;
 
 impl Machine {
-    /// Returns the thread that makes a system call: the one that runs, or if that is unknown the
-    /// one that the event's context names.
+    /// Returns the thread that an event of a CPU is of: the one that runs, or if that is unknown the
+    /// one that the event's context names. An idle thread is none.
     #[inline]
     pub(super) fn caller(
         &mut self,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 
 use super::Machine;
-use crate::kernel::{DeviceNumber, RequestOperation};
+use crate::kernel::{DeviceNumber, RequestOperation, TraceState};
 use crate::spans::action::{RequestFields, Step, number};
 use crate::spans::family::Family;
 use crate::spans::inputs::RecordedEvent;
@@ -116,6 +116,7 @@ impl Machine {
     /// Applies a step of a request.
     pub(super) fn request(
         &mut self,
+        state: &TraceState,
         step: Step,
         fields: &RequestFields,
         event: &RecordedEvent<'_>,
@@ -145,7 +146,8 @@ impl Machine {
             }
             Step::Issue => {
                 let operation = operation(fields);
-                let thread = self.cpus[at.place].current;
+                let thread = self.caller(state, fields.thread.as_ref(), event, at);
+                let thread = thread.unwrap_or(ThreadId::NONE);
                 if let Some(inserted) = self.disks.queued.remove(&key) {
                     let subject = subject(disk, operation);
                     log.ended(Ending::new(Family::DiskQueue, thread, subject, inserted), at);

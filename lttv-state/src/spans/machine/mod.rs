@@ -96,7 +96,7 @@ impl Machine {
                 let priority = priority.as_ref().and_then(|input| event.integer(input));
                 self.switch(state, priority, at, log);
             }
-            Action::Wake => self.wake(state, at, log),
+            Action::Wake { thread } => self.wake(state, thread.as_ref(), event, at, log),
             Action::Entry(entry) => self.call_entry(state, entry, event, at, log),
             Action::Exit { name, result, thread } => {
                 let thread = thread.as_ref();
@@ -110,7 +110,7 @@ impl Machine {
             }
             Action::Raise { number } => self.raise(number, event, at),
             Action::Request { step, fields } => {
-                self.request(*step, fields, event, at, log);
+                self.request(state, *step, fields, event, at, log);
             }
             Action::Fork => self.fork(state),
             Action::ThreadExit => {

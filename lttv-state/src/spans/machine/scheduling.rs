@@ -3,6 +3,7 @@
 use super::Machine;
 use crate::kernel::{ProcessStatus, TraceState};
 use crate::spans::family::Family;
+use crate::spans::inputs::{Input, RecordedEvent};
 use crate::spans::outcome::{At, Ending, Log, WakerKey};
 use crate::spans::place::Begin;
 use crate::spans::threads::{Phase, ThreadId};
@@ -100,16 +101,28 @@ impl Machine {
         }
     }
 
-    /// Applies a wake-up.
+    /// Applies a wake-up. The field is that of the thread that wakes the other one.
     #[inline]
-    pub(super) fn wake(&mut self, state: &TraceState, at: &At, log: &mut Log) {
+    pub(super) fn wake(
+        &mut self,
+        state: &TraceState,
+        field: Option<&Input>,
+        event: &RecordedEvent<'_>,
+        at: &At,
+        log: &mut Log,
+    ) {
         let process = state.effect().subject().and_then(|ix| state.process(ix));
         let Some(process) = process else { return };
         let Some(id) = self.thread_of(process) else { return };
         let target = process.cpu().and_then(|cpu| state.cpu_index(cpu));
-        let cpu = &self.cpus[at.place];
-        let waker = if cpu.stack.is_empty() { cpu.current } else { ThreadId::INTERRUPT };
-        let lost = cpu.lost;
+        let waker = match self.caller(state, field, event, at) {
+            _ if !self.cpus[at.place].stack.is_empty() => ThreadId::INTERRUPT,
+            Some(thread) => thread,
+            // The idle task wakes no others: an interrupt was not recorded.
+            None if self.is_idle(field, event, at) => ThreadId::INTERRUPT,
+            None => ThreadId::NONE,
+        };
+        let lost = self.cpus[at.place].lost;
         let thread = self.threads.at(id);
         let (phase, since, ran_on) = (thread.phase, thread.since, thread.ran_on);
         if matches!(phase, Phase::Runs | Phase::Preempted) {
@@ -127,6 +140,12 @@ impl Machine {
                 at,
             );
         }
+    }
+
+    /// Returns `true` if a CPU runs its idle task, as the last switch or the field of the thread of an event tells.
+    fn is_idle(&self, field: Option<&Input>, event: &RecordedEvent<'_>, at: &At) -> bool {
+        let recorded = || field.and_then(|field| event.integer(field));
+        self.cpus[at.place].is_idle || recorded() == Some(0)
     }
 
     /// Applies a fork: the child waits for its wake-up.

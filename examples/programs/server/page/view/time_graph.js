@@ -450,9 +450,13 @@ export class TimeGraph {
     this.#changed();
   }
 
-  /** Moves the selection by rows; what keys do. */
+  /** Moves the selection by rows; what keys do. A time that was not chosen is moved into the window. */
   step(by) {
-    if (this.#rows.shown.length > 0) this.select(this.#rows.step(by));
+    if (this.#rows.shown.length === 0) return;
+    const { shared } = this.app;
+    const { window, time, mark } = shared;
+    if (mark === null && !this.app.isTimeChosen && time < window.from) shared.setTime((window.from + window.to) / 2n);
+    this.select(this.#rows.step(by));
   }
 
   /** The number of rows by which a page up or down moves. */

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 use crate::support::calls::write_calls;
 use crate::support::{Running, random, traces};
@@ -180,8 +181,12 @@ fn report(line: &str) {
     _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Runs tests of node. Returns `None` if there is no node.
+/// Keeps tests from starting a second browser, which would share its processors.
+static BROWSER: Mutex<()> = Mutex::new(());
+
+/// Runs tests of node, those with a browser one at a time. Returns `None` if there is no node.
 fn node(arguments: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
+    let _browser = BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
     let mut command = Command::new("node");
     command.args(["--test", "--test-concurrency=1"]).args(arguments);
     command.current_dir(folder().join("tests/page")).envs(variables.iter().copied());

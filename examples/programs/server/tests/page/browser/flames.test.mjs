@@ -19,12 +19,15 @@ test('calls are shown with the names of functions, and views without events are 
   await user.waitForStates('#flames canvas');
   for (const view of ['threads', 'resources', 'usage', 'path']) assert.equal(await user.page.isVisible(`#${view}`), false, view);
   assert.equal(await user.page.$('#flames .legend'), null);
-  await user.press('w', 'w', 'w', 'w', 'w');
   await user.page.focus('#flames [role=tree]');
   await user.press('ArrowDown', 'ArrowDown', 'ArrowDown');
   // The state in words names the function, which events name by its address.
   await user.waitFor(() => /^0 \(10[123]\): 0x10[0-9a-f]{2} for .+, since /.test(document.querySelector('.status .state').textContent));
   await user.press('Enter');
   await user.waitFor(() => /0x10[0-9a-f]{2}/.test(document.querySelector('.status .message').textContent));
+  // A time that was not chosen follows the window, so that a row that is selected there has a state.
+  const before = (await user.status()).current;
+  await user.press('w', 'w', 'w', 'w', 'w', 'ArrowUp');
+  assert.notEqual((await user.status()).current, before);
   await user.done();
 });

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use crate::support;
 
+mod sums;
+
 const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces");
 
 /// The questions, their commands, and the trace.
