@@ -125,7 +125,8 @@ fn files_of_writes_are_those_that_were_opened() {
             open.insert((end.tid, end.field("ret")), begin.text("filename"));
         } else if name == "close" {
             open.remove(&(end.tid, begin.field("fd")));
-        } else if WRITES.contains(&name)
+        } else if name != COPY
+            && WRITES.contains(&name)
             && let Some(file) = open.get(&(end.tid, begin.field("fd")))
         {
             let row = files.entry(vec![file.clone()]).or_insert_with(|| vec![0; 2]);
