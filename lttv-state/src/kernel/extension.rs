@@ -151,6 +151,13 @@ impl KernelState {
         Some(&mut self.traces.get_mut(index.0)?.state)
     }
 
+    /// Returns the threads that ran on the CPUs of a trace from its start until their first switches, as far as that is
+    /// known, with the numbers of the CPUs.
+    #[cfg(feature = "analyses")]
+    pub(crate) fn ran_first(&self, trace: TraceIndex) -> Vec<(u32, super::Tid)> {
+        self.traces.get(trace.0).map_or_else(Vec::new, |of| of.initial.ran_first())
+    }
+
     /// Iterates over the machines of all traces, in the order of their indices.
     pub fn traces(&self) -> impl ExactSizeIterator<Item = &TraceState> {
         self.traces.iter().map(|machine| &machine.state)
