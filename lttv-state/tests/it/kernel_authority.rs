@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use crate::support;
 use crate::support::event_text::{trace_by, trace_of};
 use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
@@ -442,6 +444,39 @@ fn a_thread_ran_on_one_cpu_at_a_time_before_the_first_switches() {
     // No other CPU had it.
     let alone = [switch(10, 0, 0, 7), switch(1000, 1, 100, 0)];
     assert_eq!(times(&alone), [((0, Some(7)), 990), ((1, Some(100)), 990)]);
+}
+
+/// The time of a thread on CPUs is the same in statistics and in waits, also of recordings of perf, whose first
+/// switches tell little.
+#[test]
+fn cpu_times_of_statistics_are_those_of_waits() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces");
+    let bundled = ["kernel", "ftrace"].map(|name| Path::new(examples).join(name));
+    let shared = ["ctf/gen-perf-sched", "ctf/k1-mix"].into_iter().filter_map(support::shared);
+    for path in bundled.into_iter().chain(shared) {
+        let traceset = Traceset::open(&path).expect("traces");
+        let found = read(&traceset).run(StatisticsAnalysis::new()).output;
+        let graph = read(&traceset).run(WaitAnalysis::new()).output;
+        for (number, of) in found.traces().iter().enumerate() {
+            let mut expected = BTreeMap::new();
+            for (key, counts) in of.leaves().filter(|(_, counts)| counts.cpu_time > 0) {
+                let tid = of.process_facts()[key.process.index()].tid;
+                if let Some(tid @ 1..) = tid {
+                    *expected.entry(tid).or_insert(0) += counts.cpu_time;
+                }
+            }
+            let mut times = BTreeMap::new();
+            for (id, timeline) in graph.timelines() {
+                if timeline.trace() == TraceIndex(number) && timeline.tid() > 0 {
+                    let states = graph.times(id, graph.begin()..graph.end());
+                    *times.entry(timeline.tid()).or_insert(0) +=
+                        states.of(ThreadState::Running).total();
+                }
+            }
+            times.retain(|_, time| *time > 0);
+            assert_eq!(times, expected, "{}", path.display());
+        }
+    }
 }
 
 /// The entry of an open names the file, whether it is opened or not.
