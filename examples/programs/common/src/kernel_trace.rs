@@ -181,7 +181,7 @@ pub const USES: [Use; 12] =
 
 /// Returns the kinds of events of each trace.
 pub fn recorded(traceset: &Traceset) -> Vec<RecordedEvents> {
-    traceset.traces().iter().map(|trace| RecordedEvents::of(trace)).collect()
+    traceset.traces().iter().map(RecordedEvents::of).collect()
 }
 
 impl Domain {
