@@ -446,13 +446,12 @@ fn a_thread_ran_on_one_cpu_at_a_time_before_the_first_switches() {
     assert_eq!(times(&alone), [((0, Some(7)), 990), ((1, Some(100)), 990)]);
 }
 
-/// The time of a thread on CPUs is the same in statistics and in waits, also of recordings of perf, whose first
-/// switches tell little.
+/// The time of a thread on CPUs is the same in statistics and in waits.
 #[test]
 fn cpu_times_of_statistics_are_those_of_waits() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces");
     let bundled = ["kernel", "ftrace"].map(|name| Path::new(examples).join(name));
-    let shared = ["ctf/gen-perf-sched", "ctf/k1-mix"].into_iter().filter_map(support::shared);
+    let shared = ["ctf/k1-mix", "ctf/k1-8cpu"].into_iter().filter_map(support::shared);
     for path in bundled.into_iter().chain(shared) {
         let traceset = Traceset::open(&path).expect("traces");
         let found = read(&traceset).run(StatisticsAnalysis::new()).output;
