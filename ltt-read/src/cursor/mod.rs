@@ -2,6 +2,7 @@
 
 mod growth;
 mod losses;
+mod occurrences;
 mod packets;
 mod position;
 mod records;

@@ -23,7 +23,7 @@ use crate::perf::decode as perf;
 use crate::report::{DecodeError, LayoutError};
 use crate::schema::Schema;
 
-pub(crate) use quirks::{PacketBounds, packet_bounds};
+pub(crate) use quirks::{PacketBounds, describes_other_events, packet_bounds};
 
 /// The identity of the schema of a trace, which tells its handles from those of other traces. All versions
 /// of a trace have the same: those with other times, and those of a trace that grows. The default is that of

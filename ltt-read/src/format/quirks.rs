@@ -38,3 +38,9 @@ pub(crate) fn packet_bounds(schema: &Schema) -> PacketBounds {
         _ => PacketBounds::Unknown,
     }
 }
+
+/// Returns `true` if the tracer that a trace names describes events that it was not told to record: trace-cmd copies
+/// the descriptions of whole systems, and those of ftrace itself. A converted recording has the same ones.
+pub(crate) fn describes_other_events(schema: &Schema) -> bool {
+    schema.format == Format::Ftrace || schema.env_str("tracer_name") == Some("ftrace")
+}

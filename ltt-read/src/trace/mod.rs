@@ -7,6 +7,7 @@ mod grouping;
 mod growth;
 mod index_types;
 mod instances;
+mod occurrences;
 mod packet_index;
 mod packet_times;
 mod process_mappings;
@@ -29,6 +30,7 @@ use crate::schema::{ClockClass, EventType, EventTypeId, Schema};
 
 pub(crate) use grouping::FirstPacket;
 use grouping::tracefiles;
+use occurrences::Occurrences;
 use short_names::ShortNames;
 
 pub use build_ids::BuildId;
@@ -87,6 +89,7 @@ pub struct Trace {
     /// The places within packets at which seeks may begin.
     waypoints: OnceLock<Waypoints>,
     short_names: OnceLock<ShortNames>,
+    occurrences: Occurrences,
     kernel_symbols: Option<Arc<StoredText>>,
     thread_names: Option<Arc<StoredText>>,
     build_ids: Arc<[BuildId]>,
@@ -162,6 +165,7 @@ impl Trace {
             verified: SMALL,
             waypoints: OnceLock::new(),
             short_names: OnceLock::new(),
+            occurrences: Occurrences::default(),
             kernel_symbols: None,
             thread_names: None,
             build_ids: Arc::default(),
@@ -439,6 +443,10 @@ impl Trace {
     /// events.
     pub(crate) fn is_small(&self) -> bool {
         self.size <= self.verified
+    }
+
+    pub(crate) fn occurrences(&self) -> &Occurrences {
+        &self.occurrences
     }
 
     pub(crate) fn decoder(&self) -> &Arc<Decoder> {

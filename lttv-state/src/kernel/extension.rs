@@ -17,7 +17,9 @@ use super::machine::{At, SavedState, TraceState};
 #[cfg(feature = "analyses")]
 use super::names::NameId;
 use super::packets::{PacketFacts, PacketTracker};
-use super::rule::{CpuField, Rule, cpu_field, depends_on_contexts, thread_of_event, transition_of};
+use super::rule::{
+    CpuField, Rule, cpu_field, depends_on_contexts, has_events, thread_of_event, transition_of,
+};
 use super::transition::Transition;
 
 /// The kernel states of a traceset's traces. As an extension of a context, it follows the
@@ -90,14 +92,19 @@ impl KernelState {
         KernelState { ignores_initial_processes: self.ignores_initial_processes, ..Self::default() }
     }
 
-    /// Returns `true` if a trace has events that change the state of a machine, as kernel
-    /// traces have.
+    /// Returns `true` if a trace describes events that change the state of a machine, as kernel
+    /// traces do. Reads no events.
     pub fn follows(trace: &Trace) -> bool {
-        Self::transitions(trace).next().is_some()
+        let mut types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
+        let is_kernel = trace.schema().env_str("domain") == Some("kernel");
+        types.any(|id| {
+            Rule::of(trace, id).is_some() || is_kernel && thread_of_event(trace, id).is_some()
+        })
     }
 
     /// Returns the event types of a trace that change the state of a machine, with their transitions,
-    /// ordered by type. Reads no events.
+    /// ordered by type. Reads events only to tell whether switches were recorded: see
+    /// [`Trace::may_have_events`].
     ///
     /// ```
     /// use lttv_state::kernel::{KernelState, Transition};
@@ -108,18 +115,21 @@ impl KernelState {
     /// assert!(kinds.any(|kind| kind == Transition::Switch));
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
-    pub fn transitions(trace: &Trace) -> impl Iterator<Item = (EventTypeId, Transition)> {
+    pub fn transitions(trace: &Arc<Trace>) -> impl Iterator<Item = (EventTypeId, Transition)> {
         Rule::all(trace).into_iter().flatten().map(|rule| (rule.event_type, rule.transition))
     }
 
     /// Returns the transitions of the event types of a trace, each one once: faster than
     /// [`transitions`](Self::transitions), since one event type of each is enough.
-    pub fn kinds(trace: &Trace) -> BTreeSet<Transition> {
+    pub fn kinds(trace: &Arc<Trace>) -> BTreeSet<Transition> {
         let mut kinds = BTreeSet::new();
         for id in (0..trace.schema().event_types.len() as u32).map(EventTypeId) {
             if transition_of(trace, id).is_some_and(|kind| !kinds.contains(&kind)) {
                 kinds.extend(Rule::of(trace, id).map(|rule| rule.transition));
             }
+        }
+        if kinds.contains(&Transition::Switch) && !has_events(trace, Transition::Switch) {
+            kinds.remove(&Transition::Switch);
         }
         let mut types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
         if depends_on_contexts(trace, kinds.iter().copied())
@@ -139,6 +149,13 @@ impl KernelState {
 
     pub(crate) fn trace_mut(&mut self, index: TraceIndex) -> Option<&mut TraceState> {
         Some(&mut self.traces.get_mut(index.0)?.state)
+    }
+
+    /// Returns the threads that ran on the CPUs of a trace from its start until their first switches, as far as that is
+    /// known, with the numbers of the CPUs.
+    #[cfg(feature = "analyses")]
+    pub(crate) fn ran_first(&self, trace: TraceIndex) -> Vec<(u32, super::Tid)> {
+        self.traces.get(trace.0).map_or_else(Vec::new, |of| of.initial.ran_first())
     }
 
     /// Iterates over the machines of all traces, in the order of their indices.

@@ -51,7 +51,7 @@ pub(super) fn grow(handle: Handle<KernelState>, setup: &mut Setup<'_, '_>) {
 }
 
 /// Returns the rules for the event types of a trace.
-pub(super) fn rules_of(trace: &Trace) -> Vec<Option<Arc<Rule>>> {
+pub(super) fn rules_of(trace: &Arc<Trace>) -> Vec<Option<Arc<Rule>>> {
     Rule::all(trace).into_iter().map(|rule| rule.map(Arc::new)).collect()
 }
 

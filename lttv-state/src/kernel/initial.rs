@@ -75,7 +75,8 @@ fn max_processes(trace: &Trace) -> u64 {
 
 impl Initial {
     /// Determines the state before the first event of a trace. With `looks_ahead`, the process that
-    /// runs on each CPU is that of its first switch.
+    /// runs on each CPU is that of its first switch, unless the tracer has not recorded the switches of all CPUs from
+    /// the start.
     pub(super) fn of(
         trace: &Arc<Trace>,
         rules: &[Option<Arc<Rule>>],
@@ -87,7 +88,9 @@ impl Initial {
         let mut cpus: Vec<u32> = start.cpus.iter().copied().flatten().collect();
         cpus.sort_unstable();
         cpus.dedup();
-        let running = match looks_ahead {
+        // perf writes records from the start, and enables the events of one CPU after the other.
+        let is_complete = trace.schema().env_str("tracer_name") != Some("perf");
+        let running = match looks_ahead && is_complete {
             true => initial_running(trace, rules, &start.cpus),
             false => Vec::new(),
         };
@@ -101,6 +104,12 @@ impl Initial {
             known_threads: Arc::new(known_threads(trace, rules)),
             processes: max_processes(trace),
         }
+    }
+
+    /// Returns the numbers of the CPUs on which it is known which process runs, with the numbers of these processes.
+    #[cfg(feature = "analyses")]
+    pub(super) fn ran_first(&self) -> Vec<(u32, super::Tid)> {
+        self.running.iter().map(|first| (first.cpu, first.tid)).collect()
     }
 
     /// Returns the state.

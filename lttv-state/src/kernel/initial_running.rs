@@ -38,18 +38,38 @@ pub(super) fn initial_running(
     }
     first.sort_by_key(|first| (first.cpu, first.time));
     first.dedup_by_key(|first| first.cpu);
-    // In a snapshot, the events of one CPU may start long after those of others: the
-    // process that ran there at that time may have been forked after the start of the
-    // trace.
+    // The events of one CPU may start long after those of others, as in a snapshot: the process that ran
+    // there at that time may have been forked after the start of the trace, or have run on another CPU.
     let Some(last) = first.iter().map(|first| first.time).max() else { return first };
     for number in 0..trace.tracefiles().len() {
-        if may_contain(trace, number, rules, Transition::Fork) {
-            for_each_fork(trace, number, rules, last, |tid, time| {
-                first.retain(|first| first.tid != tid || first.time < time);
+        let tells = [Transition::Fork, Transition::Switch];
+        if tells.into_iter().any(|transition| may_contain(trace, number, rules, transition)) {
+            for_each_witness(trace, number, rules, last, |witness| {
+                first.retain(|first| !witness.contradicts(first));
             });
         }
     }
     first
+}
+
+/// Evidence of an event that a process did not run somewhere before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Witness {
+    /// The process was forked, so that it did not exist before.
+    Forked { tid: i32, time: i64 },
+    /// The process was on a CPU, so that it was on no other one until then.
+    OnCpu { tid: i32, time: i64 },
+}
+
+impl Witness {
+    /// Returns `true` if a process cannot have run on its CPU from the start of the trace.
+    fn contradicts(self, first: &InitialProcess) -> bool {
+        match self {
+            Witness::Forked { tid, time } => first.tid == tid && time <= first.time,
+            // Before its first switch nothing is known of the CPU itself. Each CPU has an idle process.
+            Witness::OnCpu { tid, time } => first.tid == tid && tid != 0 && time < first.time,
+        }
+    }
 }
 
 /// Returns `true` if a tracefile may contain events of a transition.
@@ -67,14 +87,13 @@ fn may_contain(
     })
 }
 
-/// Calls a function with the id and the time of each process fork in a tracefile, up to the
-/// time `last`.
-fn for_each_fork(
+/// Calls a function with what the forks and switches of a tracefile tell, up to the time `last`.
+fn for_each_witness(
     trace: &Arc<Trace>,
     number: usize,
     rules: &[Option<Arc<Rule>>],
     last: i64,
-    mut call: impl FnMut(i32, i64),
+    mut call: impl FnMut(Witness),
 ) {
     let mut cursor = trace.cursor(TracefileIndex(number));
     for _ in 0..MAX_EVENTS {
@@ -84,14 +103,18 @@ fn for_each_fork(
             return;
         }
         let rule = rules.get(event.type_id().index()).and_then(Option::as_deref);
-        // Records without a time tell of threads that were there before.
-        let is_fork = |rule: &&Rule| {
-            rule.transition == Transition::Fork && !(rule.is_record && event.timestamp().is_none())
-        };
-        if let Some(rule) = rule.filter(is_fork)
-            && let Some(tid) = rule.tid(&event, 0)
-        {
-            call(tid, time);
+        let Some(rule) = rule else { continue };
+        match rule.transition {
+            // Records without a time tell of threads that were there before.
+            Transition::Fork if rule.is_record && event.timestamp().is_none() => {}
+            Transition::Fork => {
+                rule.tid(&event, 0).into_iter().for_each(|tid| call(Witness::Forked { tid, time }));
+            }
+            Transition::Switch => {
+                let both = [rule.tid(&event, 0), rule.tid(&event, 1)];
+                both.into_iter().flatten().for_each(|tid| call(Witness::OnCpu { tid, time }));
+            }
+            _ => {}
         }
     }
 }

@@ -118,7 +118,7 @@ pub(crate) use recorded::{
 pub use recorded::{OtherEvent, StateChange};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, RequestOperation, Source, SourceKind};
 #[cfg(feature = "analyses")]
-pub(crate) use rule::{Rule, thread_of_event};
+pub(crate) use rule::{Rule, has_events, thread_of_event};
 pub use saved_states::SavedStates;
 #[cfg(feature = "analyses")]
 pub(crate) use switched_out::SwitchedOut;
@@ -132,4 +132,4 @@ pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other
 /// states than before, so that stored states are computed again.
-pub(crate) const VERSION: u32 = 11;
+pub(crate) const VERSION: u32 = 12;

@@ -1,7 +1,7 @@
 //! The events that analyses need, and what their results lack without them.
 //!
 //! Each analysis has a list of its [`Need`]s, such as [`NEEDS`].
-//! [`RecordedEvents`] tells which of them a trace meets, from its metadata alone.
+//! [`RecordedEvents`] tells which of them a trace meets.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ltt_read::Trace;
 
 use super::extension::KernelState;
+use super::rule::has_events;
 use super::transition::{self, Transition};
 
 /// Events that an analysis needs or can use.
@@ -145,39 +146,54 @@ impl fmt::Display for Need {
     }
 }
 
-/// The kinds of events that a trace declares.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The kinds of events that a trace has, as far as its tracer describes what it records, and otherwise those that
+/// occur: see [`Trace::may_have_events`].
+#[derive(Debug, Clone, Default)]
 pub struct RecordedEvents {
+    /// The trace, whose events are read when they are needed.
+    trace: Option<Arc<Trace>>,
+    /// The transitions and the names that it describes.
     transitions: BTreeSet<Transition>,
     names: HashSet<Box<str>>,
     contexts: HashSet<Arc<str>>,
 }
 
 impl RecordedEvents {
-    /// Returns the kinds of events of a trace. Reads no events.
-    pub fn of(trace: &Trace) -> Self {
-        let names = trace.schema().event_types.iter().map(|of| {
-            let name = of.name();
-            name.split_once(':').map_or(name, |(_, name)| name).into()
-        });
+    /// Returns the kinds of events of a trace.
+    pub fn of(trace: &Arc<Trace>) -> Self {
+        let names = trace.schema().event_types.iter().map(|of| without_system(of.name()).into());
         let schema = trace.schema();
         let of_streams = schema.stream_classes.iter().map(|of| &of.common_context);
         let of_types = schema.event_types.iter().map(|of| &of.specific_context);
         let members = of_streams.chain(of_types).flatten().flat_map(|context| context.members());
         RecordedEvents {
+            trace: Some(trace.clone()),
             transitions: KernelState::kinds(trace),
             names: names.collect(),
             contexts: members.map(|member| member.name.clone()).collect(),
         }
     }
 
-    /// Returns `true` if the trace declares events of a kind.
+    /// Returns `true` if the trace has events of a kind.
     pub fn has(&self, kind: EventKind) -> bool {
         match kind {
-            EventKind::Transition(of) => self.transitions.contains(&of),
-            EventKind::Without(of) => !self.transitions.contains(&of),
+            // It is known only if there are contexts in place of switches.
+            EventKind::Transition(of @ Transition::Context) => self.transitions.contains(&of),
+            EventKind::Transition(of) => {
+                self.transitions.contains(&of)
+                    && self.trace.as_ref().is_some_and(|trace| has_events(trace, of))
+            }
+            EventKind::Without(of) => !self.has(EventKind::Transition(of)),
             EventKind::WithContext(names) => names.iter().any(|of| self.contexts.contains(*of)),
-            EventKind::Named(names) => names.iter().any(|name| self.names.contains(*name)),
+            EventKind::Named(names) => {
+                let are_described = names.iter().any(|name| self.names.contains(*name));
+                let has_some = |trace: &Arc<Trace>| {
+                    trace.may_have_events(|id| {
+                        names.contains(&without_system(trace.event_type(id).name()))
+                    })
+                };
+                are_described && self.trace.as_ref().is_some_and(has_some)
+            }
         }
     }
 
@@ -195,6 +211,11 @@ impl RecordedEvents {
     pub fn missing<'n>(&self, needs: &'n [Need]) -> impl Iterator<Item = &'n Need> {
         needs.iter().filter(|need| !self.meets(need))
     }
+}
+
+/// Returns the name of an event type without the system that perf puts before it.
+fn without_system(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(_, name)| name)
 }
 
 /// The needs of the kernel state, and of statistics and histories of it.

@@ -88,9 +88,15 @@ impl Rule {
 
     /// Returns the rules for all event types of a trace. Where there are no switches, contexts tell
     /// which process runs.
-    pub(crate) fn all(trace: &Trace) -> Vec<Option<Rule>> {
+    pub(crate) fn all(trace: &Arc<Trace>) -> Vec<Option<Rule>> {
         let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
         let mut rules: Vec<_> = types.map(|id| Rule::of(trace, id)).collect();
+        let is_switch = |rule: &Option<Rule>| {
+            rule.as_ref().is_some_and(|rule| rule.transition == Transition::Switch)
+        };
+        if !trace.may_have_events(|id| is_switch(&rules[id.index()])) {
+            rules.iter_mut().filter(|rule| is_switch(rule)).for_each(|rule| *rule = None);
+        }
         let transitions = rules.iter().flatten().map(|rule| rule.transition);
         if depends_on_contexts(trace, transitions) {
             for (rule, id) in rules.iter_mut().zip((0..).map(EventTypeId)) {
@@ -228,6 +234,13 @@ pub(crate) fn thread_of_event(trace: &Trace, id: EventTypeId) -> Option<Field> {
 /// Returns the transition of the events of a type, if they have the fields that it needs.
 pub(super) fn transition_of(trace: &Trace, id: EventTypeId) -> Option<Transition> {
     row_of(trace, trace.event_type(id)).map(|(row, _)| row.transition)
+}
+
+/// Returns `true` if a trace may have events of a transition.
+pub(crate) fn has_events(trace: &Arc<Trace>, transition: Transition) -> bool {
+    trace.may_have_events(|id| {
+        transition_of(trace, id) == Some(transition) && Rule::of(trace, id).is_some()
+    })
 }
 
 /// Returns `true` if only contexts can tell which processes run in a kernel trace, given the

@@ -22,20 +22,19 @@ pub enum Transfer {
     Read,
     /// The process wrote the bytes.
     Write,
-    /// The process had the bytes copied from one file to another: they do not reach it, and count
-    /// neither as read nor as written.
+    /// The process read the bytes from one file and wrote them to another, without having them in its memory.
     Copy,
 }
 
 impl Transfer {
     /// Returns the number of bytes that were read, of those that were moved.
     pub fn read(self, bytes: u64) -> u64 {
-        if self == Transfer::Read { bytes } else { 0 }
+        if self == Transfer::Write { 0 } else { bytes }
     }
 
     /// Returns the number of bytes that were written, of those that were moved.
     pub fn written(self, bytes: u64) -> u64 {
-        if self == Transfer::Write { bytes } else { 0 }
+        if self == Transfer::Read { 0 } else { bytes }
     }
 }
 

@@ -36,8 +36,7 @@ pub enum StackEventKind {
     Before,
 }
 
-/// Returns the types of events with stacks that a trace declares. Recordings of ftrace also declare events that were
-/// not recorded.
+/// Returns the types of events with stacks that a trace [may have](Trace::may_have_events).
 ///
 /// ```
 /// use ltt_read::Trace;
@@ -49,9 +48,13 @@ pub enum StackEventKind {
 /// assert!(stack_events(&trace).is_empty());
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
-pub fn stack_events(trace: &Trace) -> Vec<StackEvent> {
+pub fn stack_events(trace: &Arc<Trace>) -> Vec<StackEvent> {
     let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
-    let all: Vec<_> = types.filter_map(|id| StackEvent::of(trace, id)).collect();
+    let all = types.filter_map(|id| {
+        let of = StackEvent::of(trace, id)?;
+        trace.may_have_events(|other| other == id).then_some(of)
+    });
+    let all: Vec<_> = all.collect();
     // Events with an address alone stand for stacks only where there are none.
     let has_stacks = all.iter().any(|(_, is_flat)| !is_flat);
     all.into_iter().filter(|(_, is_flat)| !(has_stacks && *is_flat)).map(|(of, _)| of).collect()

@@ -177,8 +177,8 @@ impl TraceStatistics {
 
     /// Returns the trace; `None` if it is not known.
     #[cfg(feature = "analyses")]
-    pub(crate) fn trace(&self) -> Option<&Trace> {
-        self.trace.as_deref()
+    pub(crate) fn trace(&self) -> Option<&Arc<Trace>> {
+        self.trace.as_ref()
     }
 
     /// Returns the time at which the statistics start.

@@ -1,5 +1,7 @@
 //! The events that measure pages and packets.
 
+use std::sync::Arc;
+
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::{Event, Field, Trace, Value};
 
@@ -120,7 +122,7 @@ pub(super) enum Source {
 
 impl Source {
     /// Finds the event types of a trace that measure something.
-    pub(super) fn all_of(trace: &Trace) -> Vec<(EventTypeId, Source)> {
+    pub(super) fn all_of(trace: &Arc<Trace>) -> Vec<(EventTypeId, Source)> {
         let (sent, received) = (chosen(trace, SENT), chosen(trace, RECEIVED));
         let types = trace.schema().event_types.iter().enumerate();
         let sources = types.filter_map(|(number, event_type)| {
@@ -188,10 +190,11 @@ impl Source {
     }
 }
 
-/// Returns the first of some names that an event type of a trace has.
-fn chosen(trace: &Trace, names: &[&'static str]) -> Option<&'static str> {
-    let types = &trace.schema().event_types;
-    names.iter().copied().find(|name| types.iter().any(|of| without_system(of.name()) == *name))
+/// Returns the first of some names that events of a trace may have.
+fn chosen(trace: &Arc<Trace>, names: &[&'static str]) -> Option<&'static str> {
+    names.iter().copied().find(|name| {
+        trace.may_have_events(|id| without_system(trace.event_type(id).name()) == *name)
+    })
 }
 
 /// Returns the name of an event type without the system that perf puts before it.

@@ -143,7 +143,7 @@ impl KernelAnalysis for WaitAnalysis {
             let is_packet = |id| messages.wants(index, id);
             let recorded = Recorded::of(trace, is_packet);
             let is_kernel = KernelState::follows(trace);
-            machines.push(OfTrace::new(recorded.has_interrupts()));
+            machines.push(OfTrace::new(recorded.has_interrupts(), kernel.ran_first(index)));
             let events = RecordedEvents::of(trace);
             let is_met = |need: &Need| match *need == PACKETS {
                 true => recorded.has_packets(),

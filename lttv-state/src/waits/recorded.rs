@@ -1,10 +1,13 @@
 //! The events that a trace records, with their use in the wait graph.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use ltt_read::Trace;
 use ltt_read::schema::EventTypeId;
 
 use super::machine::ContextKind;
-use crate::kernel::{KernelState, Rule, Transition};
+use crate::kernel::{KernelState, Rule, Transition, has_events};
 
 /// The use of an event type.
 #[derive(Debug)]
@@ -34,6 +37,10 @@ pub(super) enum EventUse {
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     types: Vec<RecordedType>,
+    /// The transitions of interrupts that have events.
+    interrupts: HashSet<Transition>,
+    has_waking: bool,
+    has_timers: bool,
 }
 
 #[derive(Debug)]
@@ -47,44 +54,37 @@ struct RecordedType {
 
 impl Recorded {
     /// Finds the event types of a trace. `is_packet` tells whether one is that of packets.
-    pub(super) fn of(trace: &Trace, is_packet: impl Fn(EventTypeId) -> bool) -> Self {
+    pub(super) fn of(trace: &Arc<Trace>, is_packet: impl Fn(EventTypeId) -> bool) -> Self {
+        if !KernelState::follows(trace) {
+            return Recorded::default();
+        }
         let types = (0..trace.schema().event_types.len()).map(|at| {
             let id = EventTypeId(at as u32);
             let name = trace.event_type(id).name();
             let name = name.split_once(':').map_or(name, |(_, name)| name).into();
             RecordedType { id, name, rule: Rule::of(trace, id), is_packet: is_packet(id) }
         });
-        match KernelState::follows(trace) {
-            true => Recorded { types: types.collect() },
-            false => Recorded::default(),
+        let types: Vec<_> = types.collect();
+        let has_name =
+            |names: &[&str]| trace.may_have_events(|id| names.contains(&&*types[id.index()].name));
+        use Transition::*;
+        let interrupts = [IrqEntry, IrqExit, SoftirqExit, VectorExit];
+        Recorded {
+            interrupts: interrupts.into_iter().filter(|of| has_events(trace, *of)).collect(),
+            has_waking: has_name(WAKING),
+            has_timers: has_name(TIMER_ENTRIES) && has_name(TIMER_EXITS),
+            types,
         }
     }
 
-    fn has(&self, transition: Transition) -> bool {
-        let mut rules = self.types.iter().filter_map(|of| of.rule.as_ref());
-        rules.any(|rule| rule.transition == transition)
+    fn has(&self, interrupts: Transition) -> bool {
+        self.interrupts.contains(&interrupts)
     }
 
-    fn has_name(&self, names: &[&str]) -> bool {
-        self.types.iter().any(|of| names.contains(&&*of.name))
-    }
-
-    /// Returns `true` if the trace records the start and the end of interrupts of a transition. An
-    /// interrupt without an end would never be left.
-    fn has_both(&self, entry: Transition, exit: Transition) -> bool {
-        self.has(entry) && self.has(exit)
-    }
-
+    /// Returns `true` if the trace records the start and the end of interrupts. One without an end would never
+    /// be left.
     pub(super) fn has_interrupts(&self) -> bool {
-        self.has_both(Transition::IrqEntry, Transition::IrqExit)
-    }
-
-    fn has_waking(&self) -> bool {
-        self.has_name(WAKING)
-    }
-
-    fn has_timers(&self) -> bool {
-        self.has_name(TIMER_ENTRIES) && self.has_name(TIMER_EXITS)
+        self.has(Transition::IrqEntry) && self.has(Transition::IrqExit)
     }
 
     /// Returns `true` if the trace records packets that can be matched.
@@ -105,7 +105,7 @@ impl Recorded {
         match transition {
             Switch => EventUse::Switch,
             Wakeup if name != "sched_wakeup" => EventUse::Waking,
-            Wakeup if self.has_waking() => EventUse::Other,
+            Wakeup if self.has_waking => EventUse::Other,
             Wakeup => EventUse::WakeUp,
             Fork => EventUse::Fork,
             ProcessState => EventUse::Dump,
@@ -123,7 +123,7 @@ impl Recorded {
 
     /// Returns the event types of high-resolution timers and packets, with their use.
     pub(super) fn others(&self) -> impl Iterator<Item = (EventTypeId, EventUse)> {
-        let has_timers = self.has_timers();
+        let has_timers = self.has_timers;
         self.types.iter().filter_map(move |of| {
             let event_use = match &*of.name {
                 name if has_timers && TIMER_ENTRIES.contains(&name) => EventUse::TimerEntry,

@@ -2,23 +2,31 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use crate::support::event_text::trace_of;
+use crate::support;
+use crate::support::event_text::{trace_by, trace_of};
 use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_hooks::Priority;
 use lttv_state::analysis::read;
+use lttv_state::kernel::needs::{EventKind, RecordedEvents};
 use lttv_state::kernel::{
     CpuMode, ExecutionMode, KernelState, ProcessStatus, TraceState, Transition,
 };
 use lttv_state::kernel_history::Snapshot;
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings};
-use lttv_state::stats::StatisticsAnalysis;
+use lttv_state::stats::{LeafKey, StatisticsAnalysis};
+use lttv_state::waits::{self, ThreadState, WaitAnalysis};
 
 const FIRST: &str = "[0.000000010] h sched_switch: { cpu_id = 0 }, { prev_comm = \"swapper/0\", \
                      prev_tid = 0, prev_state = 0, next_comm = \"main\", next_tid = 100 }";
 const OUT: &str = "[0.000000020] h sched_switch: { cpu_id = 0 }, { prev_comm = \"main\", \
                    prev_tid = 100, prev_state = 1, next_comm = \"swapper/0\", next_tid = 0 }";
+
+const FIRST_AGAIN: &str = "[0.000000030] h sched_switch: { cpu_id = 0 }, { prev_comm = \"swapper/0\", \
+                           prev_tid = 0, prev_state = 0, next_comm = \"main\", next_tid = 100 }";
+const OTHER_CPU: &str = "[0.000000040] h other: { cpu_id = 1 }, { x = 1 }";
 
 fn traceset(lines: &[&str]) -> Traceset {
     Traceset::from(vec![trace_of(lines.iter().copied())])
@@ -82,7 +90,7 @@ fn the_exit_of_another_call_ends_no_call_and_has_its_own_bytes() {
 }
 
 #[test]
-fn what_is_copied_from_one_file_to_another_reaches_no_process() {
+fn what_is_copied_is_read_from_one_file_and_written_to_another() {
     for call in ["splice", "sendfile", "sendfile64", "tee", "copy_file_range"] {
         let lines = [
             FIRST,
@@ -98,11 +106,11 @@ fn what_is_copied_from_one_file_to_another_reaches_no_process() {
             .iter()
             .find(|of| of.tid == Some(100))
             .expect("a thread");
-        assert_eq!((facts.bytes_read, facts.bytes_written), (0, 0), "{call}");
+        assert_eq!((facts.bytes_read, facts.bytes_written), (9, 9), "{call}");
         let found = read(&traceset(&lines)).run(LatencyAnalysis::new(Settings::new())).output;
         let bytes =
             [Family::FileRead, Family::FileWrite].map(|of| found.traces()[0].total(of).bytes());
-        assert_eq!(bytes, [0, 0], "{call}");
+        assert_eq!(bytes, [9, 9], "{call}");
         let calls = [Family::FileRead, Family::FileWrite];
         let calls = calls.map(|of| found.traces()[0].total(of).durations().count());
         assert_eq!(calls, [1, 1], "{call}");
@@ -340,6 +348,56 @@ fn a_state_without_switches_has_threads_that_run_nowhere() {
     );
 }
 
+/// A recording of ftrace describes switches also if it has none. Then nothing tells who runs between events.
+#[test]
+fn event_types_that_are_only_described_tell_nothing() {
+    let calls = [
+        "[0.000000010] h raw_syscalls:sys_enter: { cpu_id = 0 }, { perf_tid = 7, perf_pid = 6, id = 0 }",
+        "[0.000000014] h raw_syscalls:sys_exit: { cpu_id = 0 }, { perf_tid = 7, perf_pid = 6, id = 0, ret = 5 }",
+        "[0.000000020] h irq_handler_entry: { cpu_id = 0 }, { perf_tid = 7, irq = 1, name = \"timer\" }",
+    ];
+    let irq_exit =
+        "[0.000000020] h irq_handler_exit: { cpu_id = 0 }, { perf_tid = 7, irq = 1, ret = 1 }";
+    let described = [FIRST, irq_exit];
+    for (tracer, are_recorded) in [("lttng-modules", true), ("ftrace", false)] {
+        let trace = trace_by(tracer, calls, &described);
+        let recorded = RecordedEvents::of(&trace);
+        let has = |transition| recorded.has(EventKind::Transition(transition));
+        assert_eq!(has(Transition::Switch), are_recorded, "{tracer}");
+        assert_eq!(has(Transition::IrqExit), are_recorded, "{tracer}");
+        assert_eq!(has(Transition::Context), !are_recorded, "{tracer}");
+        assert!(has(Transition::SyscallEntry) && has(Transition::IrqEntry), "{tracer}");
+        assert_eq!(recorded.has(EventKind::Named(&["irq_handler_exit"])), are_recorded, "{tracer}");
+        let missing: Vec<_> = recorded.missing(waits::NEEDS).map(|need| need.events).collect();
+        assert_eq!(missing.contains(&"sched_switch"), !are_recorded, "{tracer}: {missing:?}");
+        let found = read(&Traceset::from(vec![trace])).run(StatisticsAnalysis::new()).output;
+        let events = found.traces()[0].leaves().map(|(key, counts)| {
+            let facts = &found.traces()[0].process_facts()[key.process.index()];
+            (facts.tid == Some(7)) as u64 * counts.events.total()
+        });
+        assert_eq!(events.sum::<u64>(), if are_recorded { 0 } else { 3 }, "{tracer}");
+    }
+    // With one switch, switches were recorded.
+    let with_switch = [FIRST, OUT, calls[0]];
+    let recorded = RecordedEvents::of(&trace_by("ftrace", with_switch, &[irq_exit]));
+    assert!(recorded.has(EventKind::Transition(Transition::Switch)));
+    assert!(!recorded.has(EventKind::Transition(Transition::IrqExit)));
+}
+
+/// perf enables the events of one CPU after the other: what ran before a first switch is unknown.
+#[test]
+fn nothing_is_known_before_the_first_switches_of_perf() {
+    let time = |tracer| {
+        let first = "[0.000000001] h other: { cpu_id = 1 }, { x = 1 }";
+        let trace = trace_by(tracer, [first, OUT, FIRST_AGAIN, OTHER_CPU], &[]);
+        let found = read(&Traceset::from(vec![trace])).run(StatisticsAnalysis::new()).output;
+        let of = &found.traces()[0];
+        let is_main = |key: &LeafKey| of.process_facts()[key.process.index()].tid == Some(100);
+        of.leaves().filter(|(key, _)| is_main(key)).map(|(_, counts)| counts.cpu_time).sum::<u64>()
+    };
+    assert_eq!((time("lttng-modules"), time("perf")), (19 + 10, 10));
+}
+
 /// Switches tell who runs: no event needs a rule for its contexts.
 #[test]
 fn contexts_change_no_state_beside_switches() {
@@ -347,6 +405,77 @@ fn contexts_change_no_state_beside_switches() {
     let kinds = KernelState::kinds(&traceset(&lines).traces()[0]);
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), [Transition::Switch]);
     assert!(after(&lines, |state| state.find(9).is_none()));
+}
+
+/// The first switch of a CPU tells which thread ran there until then, unless a switch of another CPU tells that the
+/// thread was elsewhere in the meantime. Where it ran before is unknown then.
+#[test]
+fn a_thread_ran_on_one_cpu_at_a_time_before_the_first_switches() {
+    let switch = |time: u32, cpu: u32, previous: u32, next: u32| {
+        format!(
+            "[0.{time:09}] h sched_switch: {{ cpu_id = {cpu} }}, {{ prev_comm = \"t{previous}\", prev_tid = \
+             {previous}, prev_state = 1, next_comm = \"t{next}\", next_tid = {next} }}"
+        )
+    };
+    let times = |lines: &[String]| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let found = read(&traceset(&lines)).run(StatisticsAnalysis::new()).output;
+        let of = &found.traces()[0];
+        let mut times = BTreeMap::new();
+        for (key, counts) in of.leaves() {
+            let tid = of.process_facts()[key.process.index()].tid;
+            *times.entry((key.cpu, tid)).or_insert(0) += counts.cpu_time;
+        }
+        times.retain(|(_, tid), time| *tid != Some(0) && *time > 0);
+        let graph = read(&traceset(&lines)).run(WaitAnalysis::new()).output;
+        let thread = graph.find(TraceIndex(0), 100, graph.end()).expect("a thread");
+        let states = graph.times(thread, graph.begin()..graph.end());
+        let running = states.of(ThreadState::Running);
+        let of_statistics = times.iter().filter(|((_, tid), _)| *tid == Some(100));
+        assert_eq!(running.total(), of_statistics.map(|(_, time)| *time).sum::<u64>());
+        times.into_iter().collect::<Vec<_>>()
+    };
+    // It ran on CPU 0 from 10 to 20; CPU 1 has no earlier switch.
+    let switched_in = [switch(10, 0, 0, 100), switch(20, 0, 100, 0), switch(1000, 1, 100, 0)];
+    assert_eq!(times(&switched_in), [((0, Some(100)), 10), ((1, None), 990)]);
+    // It ran on CPU 1 until 30; the first switch of CPU 0 is later.
+    let switched_out = [switch(10, 2, 0, 7), switch(30, 1, 100, 0), switch(1000, 0, 100, 0)];
+    assert_eq!(times(&switched_out), [((0, None), 990), ((1, Some(100)), 20), ((2, Some(7)), 990)]);
+    // No other CPU had it.
+    let alone = [switch(10, 0, 0, 7), switch(1000, 1, 100, 0)];
+    assert_eq!(times(&alone), [((0, Some(7)), 990), ((1, Some(100)), 990)]);
+}
+
+/// The time of a thread on CPUs is the same in statistics and in waits.
+#[test]
+fn cpu_times_of_statistics_are_those_of_waits() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces");
+    let bundled = ["kernel", "ftrace"].map(|name| Path::new(examples).join(name));
+    let shared = ["ctf/k1-mix", "ctf/k1-8cpu"].into_iter().filter_map(support::shared);
+    for path in bundled.into_iter().chain(shared) {
+        let traceset = Traceset::open(&path).expect("traces");
+        let found = read(&traceset).run(StatisticsAnalysis::new()).output;
+        let graph = read(&traceset).run(WaitAnalysis::new()).output;
+        for (number, of) in found.traces().iter().enumerate() {
+            let mut expected = BTreeMap::new();
+            for (key, counts) in of.leaves().filter(|(_, counts)| counts.cpu_time > 0) {
+                let tid = of.process_facts()[key.process.index()].tid;
+                if let Some(tid @ 1..) = tid {
+                    *expected.entry(tid).or_insert(0) += counts.cpu_time;
+                }
+            }
+            let mut times = BTreeMap::new();
+            for (id, timeline) in graph.timelines() {
+                if timeline.trace() == TraceIndex(number) && timeline.tid() > 0 {
+                    let states = graph.times(id, graph.begin()..graph.end());
+                    *times.entry(timeline.tid()).or_insert(0) +=
+                        states.of(ThreadState::Running).total();
+                }
+            }
+            times.retain(|_, time| *time > 0);
+            assert_eq!(times, expected, "{}", path.display());
+        }
+    }
 }
 
 /// The entry of an open names the file, whether it is opened or not.

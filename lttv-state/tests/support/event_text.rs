@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ltt_read::Trace;
-use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
+use ltt_read::schema::{ByteOrder, EnvValue, EventTypeId, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 
 /// A value of a field.
@@ -52,11 +52,24 @@ fn value_of(text: &str) -> Value {
 /// Writes events to memory and opens them as a kernel trace. An event `lost` stands for one that the
 /// tracer lost on its CPU.
 pub(crate) fn trace_of<'l>(lines: impl IntoIterator<Item = &'l str>) -> Arc<Trace> {
+    trace_by("lttng-modules", lines, &[])
+}
+
+/// Writes events to memory as [`trace_of`] does, as those of a tracer with a name. It also describes the types of the
+/// events in `others`, which it has not recorded.
+pub(crate) fn trace_by<'l>(
+    tracer: &str,
+    lines: impl IntoIterator<Item = &'l str>,
+    others: &[&str],
+) -> Arc<Trace> {
     let lines: Vec<Line> = lines.into_iter().map(parse).collect();
+    let others: Vec<Line> = others.iter().map(|line| parse(line)).collect();
     let mut schema = presets::lttng_kernel(Format::Ctf2);
     schema.clocks[0].offset_seconds = 0;
+    let name = schema.env.iter_mut().find(|(key, _)| &**key == "tracer_name");
+    name.expect("the preset names its tracer").1 = EnvValue::Str(tracer.into());
     let mut types: BTreeMap<&str, EventTypeId> = BTreeMap::new();
-    for (_, name, _, fields) in lines.iter().filter(|line| line.1 != LOST) {
+    for (_, name, _, fields) in lines.iter().chain(&others).filter(|line| line.1 != LOST) {
         types.entry(name).or_insert_with(|| {
             let classes = fields.iter().map(|(name, value)| {
                 let class = match value {

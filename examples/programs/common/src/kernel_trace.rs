@@ -179,9 +179,9 @@ pub const FLAME: Use = Use {
 pub const USES: [Use; 12] =
     [STATS, STATE, WAIT, CRITICAL_PATH, LATENCY, SPANS, WHY, USAGE, IRQ, DISK, HISTORY, CHART];
 
-/// Returns the kinds of events of each trace. Reads no events.
+/// Returns the kinds of events of each trace.
 pub fn recorded(traceset: &Traceset) -> Vec<RecordedEvents> {
-    traceset.traces().iter().map(|trace| RecordedEvents::of(trace)).collect()
+    traceset.traces().iter().map(RecordedEvents::of).collect()
 }
 
 impl Domain {
@@ -214,7 +214,7 @@ pub struct NotServed {
     pub found: String,
 }
 
-/// Returns, for each trace, `true` if a command can analyse it. Reads no events.
+/// Returns, for each trace, `true` if a command can analyse it.
 ///
 /// # Errors
 ///

@@ -270,7 +270,7 @@ impl Machine {
                 let Some(family) = self.families.of(state, call.name) else { return };
                 let transfer = transfer_of(call.name);
                 let bytes = result.and_then(|result| u64::try_from(result).ok()).unwrap_or(0);
-                let bytes = transfer.map_or(0, |of| of.read(bytes) + of.written(bytes));
+                let bytes = transfer.map_or(0, |_| bytes);
                 log.ended(ending(family, file.index() as u32, ThreadId::NONE, bytes), at);
                 if transfer == Some(Transfer::Copy) {
                     let target = match call.detail {

@@ -9,6 +9,7 @@ mod packets;
 mod saved;
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use super::cause::{Cause, Devices, PackedSource};
 use super::columns::Column;
@@ -45,6 +46,8 @@ pub(super) struct OfTrace {
     by_tid: TidMap,
     cpus: Vec<Cpu>,
     pub(super) devices: Devices,
+    /// The threads that ran on CPUs from the start until their first switches, as far as the kernel state knows.
+    ran_first: Arc<[(u32, Tid)]>,
     /// `true` if the trace records interrupts, so that a CPU without any is known to be in none.
     knows_interrupts: bool,
 }
@@ -89,8 +92,8 @@ struct Origin {
 
 impl OfTrace {
     /// Creates the machine of a trace before its first event.
-    pub(super) fn new(knows_interrupts: bool) -> Self {
-        OfTrace { knows_interrupts, ..OfTrace::default() }
+    pub(super) fn new(knows_interrupts: bool, ran_first: Vec<(u32, Tid)>) -> Self {
+        OfTrace { knows_interrupts, ran_first: ran_first.into(), ..OfTrace::default() }
     }
 }
 
@@ -199,6 +202,8 @@ impl Machine {
             cpu.contexts.clear();
             self.anomalies.open_interrupts += 1;
         }
+        let ran_first =
+            is_first && self.traces[at.trace].ran_first.contains(&(at.cpu, previous.tid));
         let previous_id = self.find_or_add(at, previous.tid);
         if let Some(ran) = ran.filter(|ran| Some(*ran) != previous_id) {
             self.anomalies.switches += 1;
@@ -206,7 +211,7 @@ impl Machine {
         }
         if let Some(id) = previous_id {
             self.describe(id, previous);
-            self.switch_out(at, id, is_first);
+            self.switch_out(at, id, ran_first);
             let actor = self.actor_mut(id);
             match out {
                 _ if actor.is_idle() => actor.set(Status::Preempted),
@@ -229,7 +234,7 @@ impl Machine {
     }
 
     #[inline]
-    fn switch_out(&mut self, at: At, id: TimelineId, is_first: bool) {
+    fn switch_out(&mut self, at: At, id: TimelineId, ran_first: bool) {
         let begin = self.begin;
         let actor = self.actor_mut(id);
         let place = std::mem::replace(&mut actor.place, at.place as u32);
@@ -238,9 +243,8 @@ impl Machine {
             (actor.status, actor.intervals) = (Status::Unseen, Intervals::default());
             actor.woken_early = Some(at.time);
         }
-        if std::mem::take(&mut actor.may_have_run) && is_first {
-            // The first switch of a CPU tells what ran there since the start: state dumps and
-            // wake-ups in the meantime did not change that.
+        if std::mem::take(&mut actor.may_have_run) && ran_first {
+            // State dumps and wake-ups in the meantime did not change what ran on the CPU.
             actor.ran_since(begin, at.cpu);
         }
         match actor.status {

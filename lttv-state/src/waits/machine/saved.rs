@@ -11,7 +11,7 @@ use crate::kernel::TID_END;
 use crate::waits::graph::TimelineId;
 
 /// The version of the bytes: increased whenever the same machines lead to others.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The encoded form of machines.
 #[derive(Serialize, Deserialize)]

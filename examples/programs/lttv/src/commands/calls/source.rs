@@ -201,7 +201,7 @@ fn candidates(
     source: &SourceArgs,
     pairs: &PairArgs,
 ) -> Result<Vec<Candidate>, Box<dyn Error>> {
-    let events: Vec<StackEvent> = traces.iter().flat_map(|trace| stack_events(trace)).collect();
+    let events: Vec<StackEvent> = traces.iter().flat_map(stack_events).collect();
     let first = |kind: StackEventKind| {
         let event = events.iter().find(|event| event.kind == kind)?;
         Some(Candidate::Samples(SampledEvents::Named(event.name.clone())))
@@ -264,7 +264,7 @@ fn candidates(
 /// Returns an error that names the events with stacks.
 fn other_stacks(what: &str, traces: &[Arc<Trace>]) -> Box<dyn Error> {
     let mut names: Vec<Arc<str>> =
-        traces.iter().flat_map(|trace| stack_events(trace)).map(|event| event.name).collect();
+        traces.iter().flat_map(stack_events).map(|event| event.name).collect();
     names.sort();
     names.dedup();
     let found = match names.is_empty() {

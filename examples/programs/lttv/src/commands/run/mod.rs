@@ -23,7 +23,7 @@
 //! | `textDump -o`, `-a` | the same options of module `print`, for the output of all modules |
 //! | `precomputeState -o`, `-q`, `-r` | `precompute --history` and `--checkpoints`, with other file formats |
 //! | `depanalysis --limit-events` | `depAnalysis --dep-limit`, the number of steps of the path that are printed |
-//! | `sync`, `sync_chain_batch` | none: clocks of several machines are not synchronised |
+//! | `sync`, `sync_chain_batch` | `--sync`, an option of all commands |
 //! | `batchtest` | the tests and benchmarks of the crates |
 
 mod cli;

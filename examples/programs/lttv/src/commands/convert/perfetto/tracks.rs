@@ -40,6 +40,8 @@ struct OfTrace {
     host: i64,
     /// `true` if its events change the kernel state.
     is_kernel: bool,
+    /// `true` if switches tell which process runs between events.
+    has_switches: bool,
     threads: Threads,
     /// By the number of the CPU.
     running: HashMap<u32, Running>,
@@ -63,6 +65,7 @@ impl Tracks {
         let traces = traces.iter().zip(0..).map(|(trace, number)| OfTrace {
             host: number * HOST,
             is_kernel: KernelState::follows(trace),
+            has_switches: KernelState::kinds(trace).contains(&Transition::Switch),
             threads: Threads::of(trace, KernelState::follows(trace)),
             running: HashMap::new(),
             calls: HashMap::new(),
@@ -218,6 +221,9 @@ impl OfTrace {
         time: i64,
         json: &mut Json<W>,
     ) -> io::Result<()> {
+        if !self.has_switches {
+            return Ok(());
+        }
         let process = state.running(cpu);
         let tid = process.and_then(Process::tid);
         if self.running.get(&cpu).map(|running| running.tid) == tid {
