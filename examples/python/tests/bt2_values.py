@@ -53,6 +53,7 @@ def events(path):
         context = {**scope(event.common_context_field), **scope(event.specific_context_field)}
         yield {
             "ts": clock.ns_from_origin if clock else None,
+            "cycles": clock.value if clock else None,
             "name": event.name,
             "fields": scope(event.payload_field),
             "context": context,

@@ -134,11 +134,12 @@ def test_windows(kernel: lttv.Trace) -> None:
 
 def test_times_beyond_63_bits(shared: pathlib.Path) -> None:
     trace = lttv.open(shared / "ctf" / "tc-funky_trace")
-    times = [event.ts for event in trace]
+    times = [event.ts for event in itertools.islice(trace, 50)]
     assert times[:2] == [9618701287609447559, 9618701287609447560]
-    assert (trace.begin, trace.end) == (trace.traces[0].begin, trace.traces[0].end) == (times[0], times[-1])
-    assert [row["_timestamp"] for row in trace.events().as_dicts()] == times
-    assert [ts for ts, in trace.events().as_tuples("ts")] == times
+    assert (trace.begin, trace.end) == (trace.traces[0].begin, trace.traces[0].end)
+    assert trace.begin == times[0] and times[-1] < trace.end < 2**64
+    assert [row["_timestamp"] for row in itertools.islice(trace.events().as_dicts(), 50)] == times
+    assert [ts for ts, in itertools.islice(trace.events().as_tuples("ts"), 50)] == times
     assert repr(next(iter(trace))).startswith(f"<Event {times[0]} ")
     assert [event.ts for event in trace.events(begin=times[5], end=times[9])] == times[5:10]
 
