@@ -105,7 +105,7 @@ pub fn write_new_arguments(
         out.push_str(name.strip_prefix('_').unwrap_or(name));
         out.push_str(": ");
         write_value(field, value, meaning(call, name), file, out);
-        if has_part(out.get(known.clone()).unwrap_or(""), &out[argument..]) {
+        if !known.is_empty() && has_part(out.get(known.clone()).unwrap_or(""), &out[argument..]) {
             out.truncate(before);
         }
     }
