@@ -126,8 +126,8 @@ def test_the_bundled_traces(bt2: str, traces: pathlib.Path) -> None:
         assert difference(path, expected) is None
 
 
-#: What Debian's bt2 2.0.4 reads otherwise, with the reason.
-OTHERWISE: dict[str, str] = {}
+#: The traces from which Debian's bt2 2.0.4 does not return.
+ENDLESS = {"cts-stream-fail-event-empty", "gen-mut-k1-md-truncated"}
 
 
 def test_all_traces_that_bt2_reads(bt2: str, shared: pathlib.Path) -> None:
@@ -135,7 +135,7 @@ def test_all_traces_that_bt2_reads(bt2: str, shared: pathlib.Path) -> None:
     paths = []
     for path in sorted((shared / "ctf").iterdir()):
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-        if size <= most and path.name not in OTHERWISE:
+        if size <= most and path.name not in ENDLESS:
             paths.append(path)
     problems, total, read = [], 0, 0
     for path, expected in read_by_bt2(bt2, paths):
