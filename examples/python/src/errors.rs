@@ -1,12 +1,11 @@
 //! The exceptions and warnings of the package.
 
 use std::error::Error as StdError;
-use std::ffi::CString;
 use std::path::Path;
 
 use ltt_read::ErrorChain;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyBaseException, PyException, PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 use crate::outside::outside;
@@ -44,6 +43,13 @@ pub(crate) fn of_read(py: Python<'_>, error: &ltt_read::Error) -> PyErr {
         }
         _ => TraceError::new_err(message),
     };
+    let (file, numbers) = place_of(error);
+    set_place(raised.value(py), file, numbers);
+    raised
+}
+
+/// Returns the file that an error is in, with the number of the packet and the offset in bytes.
+fn place_of(error: &ltt_read::Error) -> (Option<&Path>, Option<(u64, u64)>) {
     let path = match error {
         ltt_read::Error::Io { path, .. }
         | ltt_read::Error::Metadata { path, .. }
@@ -56,18 +62,15 @@ pub(crate) fn of_read(py: Python<'_>, error: &ltt_read::Error) -> PyErr {
     };
     let place = error.place();
     let file = place.map(|place| &*place.file).or(path);
-    let numbers = place.map(|place| (place.packet, place.offset));
-    set_place(py, &raised, file, numbers);
-    raised
+    (file, place.map(|place| (place.packet, place.offset)))
 }
 
+/// Sets the attributes of an exception or warning that tell the place of an error.
 pub(crate) fn set_place(
-    py: Python<'_>,
-    raised: &PyErr,
+    value: &Bound<'_, PyBaseException>,
     file: Option<&Path>,
     numbers: Option<(u64, u64)>,
 ) {
-    let value = raised.value(py);
     // Attributes of an exception that has just been created can be set.
     let _ = value.setattr("file", file.map(|file| file.to_string_lossy().into_owned()));
     let _ = value.setattr("packet", numbers.map(|(packet, _)| packet));
@@ -81,7 +84,7 @@ pub(crate) fn of_other(py: Python<'_>, error: &(dyn StdError + 'static)) -> PyEr
         return of_read(py, read);
     }
     let raised = TraceError::new_err(ErrorChain(error).to_string());
-    set_place(py, &raised, None, None);
+    set_place(raised.value(py), None, None);
     raised
 }
 
@@ -92,8 +95,24 @@ pub(crate) fn of_filter(error: &lttv_filter::FilterError) -> PyErr {
 
 /// Issues a warning.
 pub(crate) fn warn<W: pyo3::PyTypeInfo>(py: Python<'_>, text: &str) -> PyResult<()> {
-    let text = CString::new(text.replace('\0', "\\0")).unwrap_or_default();
-    outside(|| PyErr::warn(py, &py.get_type::<W>(), &text, 1))
+    warn_of_place::<W>(py, text, (None, None))
+}
+
+/// Issues a warning with the attributes `file`, `packet` and `offset`.
+fn warn_of_place<W: pyo3::PyTypeInfo>(
+    py: Python<'_>,
+    text: &str,
+    (file, numbers): (Option<&Path>, Option<(u64, u64)>),
+) -> PyResult<()> {
+    let warning = py.get_type::<W>().call1((text,))?.cast_into::<PyBaseException>()?;
+    set_place(&warning, file, numbers);
+    let warn = py.import("warnings")?.getattr("warn")?;
+    outside(|| warn.call1((warning,))).map(drop)
+}
+
+/// Issues a warning about an error.
+pub(crate) fn warn_of_error(py: Python<'_>, error: &ltt_read::Error) -> PyResult<()> {
+    warn_of_place::<DamageWarning>(py, &ErrorChain(error).to_string(), place_of(error))
 }
 
 /// Issues warnings about damage and losses.
@@ -109,7 +128,7 @@ pub(crate) fn warn_of_damage(
             0 => ErrorChain(first).to_string(),
             _ => format!("{}; and {more} more errors", ErrorChain(first)),
         };
-        warn::<DamageWarning>(py, &text)?;
+        warn_of_place::<DamageWarning>(py, &text, place_of(first))?;
     }
     let mut losses = notices.iter().filter(|notice| notice.kind.is_loss());
     if let Some(first) = losses.next() {

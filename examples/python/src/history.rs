@@ -273,7 +273,7 @@ impl Batch {
     fn push(&mut self, stored: &Stored, interval: &Interval<'_>) {
         self.starts.append_value(interval.start.as_ns());
         self.ends.append_value(interval.end.as_ns());
-        self.paths.append_value(stored.tree().path(interval.quark).to_string());
+        self.paths.append_value(stored.tree().path(interval.quark));
         match &interval.value {
             value if value.is_null() => self.values.append_null(),
             StateValue::Str(text) => self.values.append_value(text),

@@ -55,7 +55,7 @@ impl Failure {
             Some((file, packet, offset)) => (Some(file), Some((packet, offset))),
             None => (None, None),
         };
-        set_place(py, &raised, file.as_deref(), numbers);
+        set_place(raised.value(py), file.as_deref(), numbers);
         raised
     }
 }

@@ -8,6 +8,8 @@ use lttv_filter::TraceTimes;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::times::Ns;
+
 /// The facts of a trace.
 #[pyclass(frozen, module = "lttv")]
 pub(crate) struct TraceInfo {
@@ -136,14 +138,14 @@ impl TraceInfo {
 
     /// The time of the first event in ns.
     #[getter]
-    fn begin(&self, py: Python<'_>) -> Option<i64> {
-        self.span(py).map(|span| span.start.as_ns())
+    fn begin(&self, py: Python<'_>) -> Option<Ns> {
+        self.span(py).map(|span| Ns::of_traces(span.start, std::slice::from_ref(&self.trace)))
     }
 
     /// The time of the last event in ns.
     #[getter]
-    fn end(&self, py: Python<'_>) -> Option<i64> {
-        self.span(py).map(|span| span.end.as_ns())
+    fn end(&self, py: Python<'_>) -> Option<Ns> {
+        self.span(py).map(|span| Ns::of_traces(span.end, std::slice::from_ref(&self.trace)))
     }
 
     fn __repr__(&self) -> String {

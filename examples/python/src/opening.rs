@@ -8,7 +8,7 @@ use lttv_context::Traceset;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{DamageWarning, TraceWarning, of_read, warn};
+use crate::errors::{TraceWarning, of_read, warn, warn_of_error};
 use crate::hosting::{self, Failure};
 
 /// The arguments of `open`, by which the traces can be opened again.
@@ -41,7 +41,7 @@ impl OpenArgs {
             return Err(of_read(py, &failures.remove(0)));
         }
         for failure in &failures {
-            warn::<DamageWarning>(py, &ltt_read::ErrorChain(failure).to_string())?;
+            warn_of_error(py, failure)?;
         }
         for notice in &notices {
             warn::<TraceWarning>(py, &notice.to_string())?;

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    Int32Builder, Int64Builder, StringViewBuilder, UInt32Builder, UInt64Builder,
+    Int32Builder, Int64Builder, StringBuilder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -30,22 +30,22 @@ const COLUMNS: [(&str, DataType); 19] = [
     ("begin", DataType::Int64),
     ("end", DataType::Int64),
     ("duration", DataType::UInt64),
-    ("completeness", DataType::Utf8View),
-    ("family", DataType::Utf8View),
-    ("name", DataType::Utf8View),
-    ("comm", DataType::Utf8View),
+    ("completeness", DataType::Utf8),
+    ("family", DataType::Utf8),
+    ("name", DataType::Utf8),
+    ("comm", DataType::Utf8),
     ("tid", DataType::Int32),
     ("pid", DataType::Int32),
     ("cpu", DataType::UInt32),
-    ("file", DataType::Utf8View),
+    ("file", DataType::Utf8),
     ("result", DataType::Int64),
-    ("error", DataType::Utf8View),
-    ("waker", DataType::Utf8View),
+    ("error", DataType::Utf8),
+    ("waker", DataType::Utf8),
     ("waker_tid", DataType::Int32),
-    ("trace", DataType::Utf8View),
-    ("arguments", DataType::Utf8View),
-    ("begin_event", DataType::Utf8View),
-    ("end_event", DataType::Utf8View),
+    ("trace", DataType::Utf8),
+    ("arguments", DataType::Utf8),
+    ("begin_event", DataType::Utf8),
+    ("end_event", DataType::Utf8),
 ];
 
 /// The spans that options choose.
@@ -63,7 +63,7 @@ impl SpanRows {
         let own = COLUMNS.iter().map(|(name, kind)| Field::new(*name, kind.clone(), true));
         let of_period = values
             .iter()
-            .map(|(period, name)| Field::new(format!("{period}.{name}"), DataType::Utf8View, true));
+            .map(|(period, name)| Field::new(format!("{period}.{name}"), DataType::Utf8, true));
         let schema = Arc::new(Schema::new(own.chain(of_period).collect::<Vec<_>>()));
         SpanRows { traceset, args, values, schema }
     }
@@ -110,9 +110,13 @@ struct Rows<'o> {
     columns: Vec<Column>,
     output: &'o Output,
     values: Vec<(String, String)>,
+    /// The paths of the traces.
+    paths: Vec<String>,
     has_arguments: bool,
     has_file: bool,
     has_end: bool,
+    /// The arguments of the last span.
+    arguments: String,
     len: usize,
 }
 
@@ -127,7 +131,7 @@ enum Values {
     Int64(Int64Builder),
     UInt32(UInt32Builder),
     UInt64(UInt64Builder),
-    Text(StringViewBuilder),
+    Text(StringBuilder),
 }
 
 impl Values {
@@ -137,8 +141,7 @@ impl Values {
             DataType::Int64 => Values::Int64(Int64Builder::new()),
             DataType::UInt32 => Values::UInt32(UInt32Builder::new()),
             DataType::UInt64 => Values::UInt64(UInt64Builder::new()),
-            // Few texts occur often.
-            _ => Values::Text(StringViewBuilder::new().with_deduplicate_strings()),
+            _ => Values::Text(StringBuilder::new()),
         }
     }
 
@@ -148,11 +151,7 @@ impl Values {
             Values::Int64(of) => Arc::new(of.finish()),
             Values::UInt32(of) => Arc::new(of.finish()),
             Values::UInt64(of) => Arc::new(of.finish()),
-            Values::Text(of) => {
-                let texts = of.finish();
-                *of = StringViewBuilder::new().with_deduplicate_strings();
-                Arc::new(texts)
-            }
+            Values::Text(of) => Arc::new(of.finish()),
         }
     }
 
@@ -187,9 +186,16 @@ impl<'o> Rows<'o> {
             columns: columns.iter().map(column).collect(),
             output,
             values: of.values.clone(),
+            paths: of
+                .traceset
+                .traces()
+                .iter()
+                .map(|trace| trace.path().display().to_string())
+                .collect(),
             has_arguments: has("arguments"),
             has_file: has("file"),
             has_end: has("end_event") || has("begin_event"),
+            arguments: String::new(),
             len: 0,
         }
     }
@@ -211,24 +217,28 @@ impl SpanReceiver for Rows<'_> {
         let (span, names) = (shown.span, shown.names);
         let trace = shown.traceset.traces().get(span.trace.0);
         // Each event is read once, for all that is wanted of it.
-        let (mut arguments, mut ends, mut path) = (String::new(), ["", ""], None);
+        let mut arguments = std::mem::take(&mut self.arguments);
+        arguments.clear();
+        let (mut ends, mut path) = (["", ""], None);
         let reads_file = self.has_file && span.file == NameId::EMPTY;
         if self.has_arguments || self.has_end || reads_file {
             let call = names.call(span).unwrap_or("");
-            for (place, end) in [span.first, span.last].into_iter().zip(&mut ends) {
+            let places = [(span.first, true), (span.last, false)];
+            for ((place, is_begin), end) in places.into_iter().zip(&mut ends) {
                 let Some((place, trace)) = place.zip(trace) else { continue };
                 let before = arguments.len();
-                let is_first = before == 0;
                 let id = shown.reader.read(span.trace, place, |event: &Event<'_>| {
-                    if !is_first {
-                        arguments.push_str(", ");
+                    if self.has_arguments {
+                        if before > 0 {
+                            arguments.push_str(", ");
+                        }
+                        let start = arguments.len();
+                        write_arguments(event, call, "", &mut arguments);
+                        if arguments.len() == start {
+                            arguments.truncate(before);
+                        }
                     }
-                    let start = arguments.len();
-                    write_arguments(event, call, "", &mut arguments);
-                    if arguments.len() == start {
-                        arguments.truncate(before);
-                    }
-                    if is_first && span.file == NameId::EMPTY && !call.is_empty() {
+                    if is_begin && reads_file && !call.is_empty() {
                         path = path_of(event);
                     }
                     event.type_id()
@@ -267,9 +277,7 @@ impl SpanReceiver for Rows<'_> {
                     Waker::Thread(thread) => thread.tid.map(i128::from),
                     _ => None,
                 }),
-                15 => {
-                    values.text(&trace.map_or(String::new(), |of| of.path().display().to_string()))
-                }
+                15 => values.text(self.paths.get(span.trace.0).map_or("", String::as_str)),
                 16 => values.text(&arguments),
                 17 => values.text(ends[0]),
                 18 => values.text(ends[1]),
@@ -286,6 +294,7 @@ impl SpanReceiver for Rows<'_> {
                 }
             }
         }
+        self.arguments = arguments;
         self.len += 1;
         if self.len >= BATCH_ROWS { self.flush() } else { Ok(()) }
     }

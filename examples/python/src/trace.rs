@@ -26,7 +26,7 @@ use crate::opening::OpenArgs;
 use crate::selection::{Choice, Numbers, Texts, quoted};
 use crate::spans::{self, SpanRows};
 use crate::table::{Table, of_arrow};
-use crate::times::Time;
+use crate::times::{Ns, Time};
 use crate::values::type_name;
 
 /// Traces that are open, in one order of time.
@@ -66,14 +66,14 @@ impl Trace {
 impl Trace {
     /// The time of the first event in ns.
     #[getter]
-    fn begin(&self, py: Python<'_>) -> Option<i64> {
-        self.span(py).map(|span| span.start.as_ns())
+    fn begin(&self, py: Python<'_>) -> Option<Ns> {
+        self.span(py).map(|span| Ns::of_traces(span.start, self.traceset.traces()))
     }
 
     /// The time of the last event in ns.
     #[getter]
-    fn end(&self, py: Python<'_>) -> Option<i64> {
-        self.span(py).map(|span| span.end.as_ns())
+    fn end(&self, py: Python<'_>) -> Option<Ns> {
+        self.span(py).map(|span| Ns::of_traces(span.end, self.traceset.traces()))
     }
 
     /// The facts of each trace.

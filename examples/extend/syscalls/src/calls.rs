@@ -9,7 +9,7 @@ use lttv_tui::model::collected::Collect;
 
 /// The system calls of one name. Times are in ns.
 #[derive(Debug, Clone, Default)]
-pub struct Call {
+pub(crate) struct Call {
     /// The number of calls.
     pub count: u64,
     /// The number of calls that returned an error.
@@ -24,7 +24,7 @@ pub struct Call {
 
 /// The system calls that ended in a time window, by name.
 #[derive(Debug, Default)]
-pub struct Calls {
+pub(crate) struct Calls {
     pub by_name: BTreeMap<String, Call>,
 }
 

@@ -51,7 +51,7 @@ impl Screen<'_> {
 }
 
 /// Opens the viewer twice, uses its keys, and releases its module.
-pub fn check(app: &mut App, modules: &mut Modules<App>) -> Result<(), Box<dyn Error>> {
+pub(crate) fn check(app: &mut App, modules: &mut Modules<App>) -> Result<(), Box<dyn Error>> {
     let mut screen = Screen { app, terminal: Terminal::new(TestBackend::new(120, 100))? };
     screen.settle()?;
     let offered = screen.app.kinds().iter().position(|kind| kind.name() == NAME);

@@ -20,10 +20,10 @@ use lttv_tui::viewer::{Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
 use crate::calls::{Call, Calls};
 
 /// The name of the module and of its kind of viewers.
-pub const NAME: &str = "syscalls";
+pub(crate) const NAME: &str = "syscalls";
 
 /// A module that adds the viewer to the frontend.
-pub struct SyscallsModule;
+pub(crate) struct SyscallsModule;
 
 impl Module<App> for SyscallsModule {
     fn info(&self) -> ModuleInfo {

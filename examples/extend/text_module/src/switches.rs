@@ -22,7 +22,7 @@ struct Counts {
 }
 
 /// Returns the module.
-pub fn module() -> AnalysisModule {
+pub(crate) fn module() -> AnalysisModule {
     let info = ModuleInfo {
         name: "switches",
         summary: "How often each program got a CPU, and why it lost it",

@@ -51,6 +51,7 @@ pub fn unpacked(path: &Path) -> Result<Option<PathBuf>, ArchiveError> {
 /// # Errors
 ///
 /// If a file cannot be written, or the archive is damaged or refused.
+#[cfg(feature = "bundled")]
 pub(crate) fn of_bytes(name: &str, archive: &[u8]) -> Result<PathBuf, ArchiveError> {
     let mut unpacked = UNPACKED.lock().unwrap_or_else(PoisonError::into_inner);
     unpacked.get_or_insert_default().folder()?.unpack_bytes(name, archive, &Limits::default())

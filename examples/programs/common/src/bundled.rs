@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "bundled")]
 use crate::archives;
 
 /// The trace, packed.
+#[cfg(feature = "bundled")]
 const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernel.tar.gz"));
 
 /// The place of the trace in the repository.
 const PLACE: &str = "examples/traces/kernel";
 
 /// Returns the path of the bundled kernel trace, which programs read if no trace is given: that of the repository if
-/// the current directory is in one, and otherwise that of a temporary folder, into which it is unpacked.
+/// the current directory is in one, and otherwise that of a temporary folder, into which it is unpacked. Without the
+/// feature `bundled`, there is no other than that of the repository.
 ///
 /// The path is relative if the trace is below the current directory.
 ///
@@ -24,6 +27,9 @@ pub fn bundled_trace() -> Result<PathBuf, String> {
     match candidates.find(|path| path.is_dir()) {
         // A relative path is shorter to read.
         Some(path) => Ok(path.strip_prefix(&here).map_or(path.clone(), Path::to_owned)),
+        #[cfg(not(feature = "bundled"))]
+        None => Err("expected the path of a trace".to_owned()),
+        #[cfg(feature = "bundled")]
         None => {
             let folder = archives::of_bytes("bundled", ARCHIVE);
             let folder = folder.map_err(|error| format!("the bundled trace: {error}"))?;
@@ -32,7 +38,7 @@ pub fn bundled_trace() -> Result<PathBuf, String> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "bundled"))]
 mod tests {
     use super::*;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ltt_read::schema::Scope;
+use lttv_common::text::clock_text::ClockRange;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -10,6 +11,7 @@ use pyo3::types::{PyDict, PyString};
 use super::getter::{TypeInfo, outer};
 use super::place::Place;
 use super::reader::Reader;
+use crate::times::Ns;
 
 /// An event, which decodes its fields when they are requested.
 #[pyclass(frozen, module = "lttv")]
@@ -18,6 +20,7 @@ pub(crate) struct Event {
     generation: u64,
     place: Place,
     name: Py<PyString>,
+    range: ClockRange,
     /// The parts of an event of a recording, whose bytes are released.
     decoded: Option<Box<Decoded>>,
 }
@@ -38,9 +41,9 @@ impl Event {
         reader: &Arc<Reader>,
         generation: u64,
         place: Place,
-        name: Py<PyString>,
+        (name, range): (Py<PyString>, ClockRange),
     ) -> Event {
-        Event { reader: Arc::clone(reader), generation, place, name, decoded: None }
+        Event { reader: Arc::clone(reader), generation, place, name, range, decoded: None }
     }
 
     /// Decodes all fields now.
@@ -86,8 +89,8 @@ impl Event {
 impl Event {
     /// The time in ns since the epoch, or since the origin of the clock; `None` without a time.
     #[getter]
-    fn ts(&self) -> Option<i64> {
-        self.place.time.map(|time| time.as_ns())
+    fn ts(&self) -> Option<Ns> {
+        self.place.time.map(|time| Ns::of(time, self.range))
     }
 
     /// The name of the event type.
@@ -207,7 +210,11 @@ impl Event {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let time = self.place.time.map_or_else(String::new, |time| format!("{} ", time.as_ns()));
+        let time = match self.ts() {
+            Some(Ns::Signed(ns)) => format!("{ns} "),
+            Some(Ns::Unsigned(ns)) => format!("{ns} "),
+            None => String::new(),
+        };
         Ok(format!("<Event {time}{} {}>", self.name.bind(py), self.fields(py)?.repr()?))
     }
 }

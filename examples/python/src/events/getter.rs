@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, FieldKind, Scope};
 use ltt_read::{Event, Field, Trace};
+use lttv_common::text::clock_text::ClockRange;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::times::Ns;
 use crate::values::{Builder, Slots, scalar};
 
 /// The common parts of the events of one type.
 #[derive(Debug)]
 pub(super) struct TypeInfo {
     pub(super) name: Py<PyString>,
+    /// The range of the times.
+    pub(super) range: ClockRange,
     slots: Slots,
     /// The values that were requested, by name. Interned names are found by their addresses.
     by_name: Vec<(Py<PyString>, Getter)>,
@@ -24,7 +28,7 @@ pub(super) struct TypeInfo {
 /// The way to read a value of the events of one type.
 #[derive(Debug)]
 enum Getter {
-    Time,
+    Time(ClockRange),
     Name,
     Cpu,
     Trace,
@@ -45,7 +49,8 @@ const CONTEXTS: [Scope; 2] = [Scope::CommonContext, Scope::SpecificContext];
 impl TypeInfo {
     pub(super) fn new(py: Python<'_>, trace: &Trace, id: EventTypeId) -> TypeInfo {
         let name = PyString::intern(py, trace.event_type(id).name()).unbind();
-        TypeInfo { name, slots: Slots::default(), by_name: Vec::new(), row: None }
+        let range = ClockRange::of(trace.schema(), trace.event_type(id));
+        TypeInfo { name, range, slots: Slots::default(), by_name: Vec::new(), row: None }
     }
 
     /// Returns the value of a field; `None` if there is none of this name, or if it is an absent option.
@@ -158,7 +163,7 @@ impl Getter {
             scopes.iter().find_map(|scope| Getter::in_scope(py, trace, id, *scope, name))
         };
         match name {
-            "ts" => Getter::Time,
+            "ts" => Getter::Time(ClockRange::of(trace.schema(), trace.event_type(id))),
             "name" => Getter::Name,
             "cpu" => Getter::Cpu,
             "trace" => Getter::Trace,
@@ -179,7 +184,9 @@ impl Getter {
         of_type: &Py<PyString>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self {
-            Getter::Time => event.timestamp().map(|time| time.as_ns().into_bound_py_any(py)),
+            Getter::Time(range) => {
+                event.timestamp().map(|time| Ns::of(time, *range).into_bound_py_any(py))
+            }
             Getter::Name => return Ok(Some(of_type.bind(py).clone().into_any())),
             Getter::Cpu => event.tracefile().cpu().map(|cpu| cpu.into_bound_py_any(py)),
             Getter::Trace => Some(event.trace_index().0.into_bound_py_any(py)),

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::event::Event;
 use super::reader::Reader;
+use crate::times::Ns;
 
 /// An iterator over events, in order of time.
 #[pyclass(frozen, module = "lttv")]
@@ -50,8 +51,8 @@ impl Events {
     fn next(&self, py: Python<'_>) -> PyResult<Option<Event>> {
         let mut state = self.reader.lock(py);
         let Some(place) = state.next(py)? else { return Ok(None) };
-        let name = state.name(py, place.trace, place.id);
-        let event = Event::new(&self.reader, state.generation, place, name);
+        let of_type = state.name(py, place.trace, place.id);
+        let event = Event::new(&self.reader, state.generation, place, of_type);
         drop(state);
         if self.follows { event.decoded(py).map(Some) } else { Ok(Some(event)) }
     }
@@ -111,16 +112,16 @@ impl Events {
         self.reader.lock(py).has_ended()
     }
 
-    /// The errors that were met, after the last event.
+    /// The errors that were met, after the last event: exceptions with `file`, `packet` and `offset`.
     #[getter]
-    fn errors(&self, py: Python<'_>) -> Vec<String> {
-        self.reader.lock(py).damage().0
+    fn errors(&self, py: Python<'_>) -> Vec<Py<PyBaseException>> {
+        self.reader.lock(py).errors(py)
     }
 
     /// The losses that were met, after the last event.
     #[getter]
     fn losses(&self, py: Python<'_>) -> Vec<String> {
-        self.reader.lock(py).damage().1
+        self.reader.lock(py).losses()
     }
 
     /// Ends a recording: what is left of it follows.
@@ -161,9 +162,9 @@ impl Rows {
             }
             Form::Dicts => {
                 let all = PyDict::new(py);
-                let name = state.name(py, place.trace, place.id);
+                let (name, range) = state.name(py, place.trace, place.id);
                 all.set_item(pyo3::intern!(py, "_name"), name)?;
-                let time = place.time.map(|time| time.as_ns());
+                let time = place.time.map(|time| Ns::of(time, range));
                 all.set_item(pyo3::intern!(py, "_timestamp"), time)?;
                 state.with(py, current, |event, info| {
                     all.set_item(pyo3::intern!(py, "_cpu"), event.tracefile().cpu())?;

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Cursor, Event, Merge, Timestamp, Trace, TraceIndex, TracefileIndex};
+use lttv_common::text::clock_text::ClockRange;
 use lttv_common::time::Window;
 use lttv_state::filter::KernelFilters;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyString;
@@ -156,17 +157,17 @@ impl State {
         self.traces = traces;
     }
 
-    /// Returns the name of an event type.
+    /// Returns the name of an event type, and the range of its times.
     pub(super) fn name(
         &mut self,
         py: Python<'_>,
         trace: TraceIndex,
         id: EventTypeId,
-    ) -> Py<PyString> {
+    ) -> (Py<PyString>, ClockRange) {
         let info = &mut self.types[trace.0][id.index()];
         let info =
             info.get_or_insert_with(|| Box::new(TypeInfo::new(py, &self.traces[trace.0], id)));
-        info.name.clone_ref(py)
+        (info.name.clone_ref(py), info.range)
     }
 
     /// Advances to the next event, which becomes the current one. Returns `None` at the end, or if a recording has
@@ -211,7 +212,7 @@ impl State {
 
     fn report_progress(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some((callback, last)) = &mut self.progress else { return Ok(()) };
-        if self.generation % BETWEEN_PROGRESS != 0 || last.elapsed() < PROGRESS {
+        if !self.generation.is_multiple_of(BETWEEN_PROGRESS) || last.elapsed() < PROGRESS {
             return Ok(());
         }
         *last = Instant::now();
@@ -274,11 +275,15 @@ impl State {
         }
     }
 
-    /// Returns the messages about damage and losses, after the last event.
-    pub(super) fn damage(&self) -> (Vec<String>, Vec<String>) {
-        let errors = self.errors.iter().map(|error| ltt_read::ErrorChain(error).to_string());
+    /// Returns the exceptions of damage, after the last event.
+    pub(super) fn errors(&self, py: Python<'_>) -> Vec<Py<PyBaseException>> {
+        self.errors.iter().map(|error| of_read(py, error).into_value(py)).collect()
+    }
+
+    /// Returns the messages about losses, after the last event.
+    pub(super) fn losses(&self) -> Vec<String> {
         let losses = self.notices.iter().filter(|notice| notice.kind.is_loss());
-        (errors.collect(), losses.map(ToString::to_string).collect())
+        losses.map(ToString::to_string).collect()
     }
 
     /// Calls `read` with an event: the current one, or one that is read again.

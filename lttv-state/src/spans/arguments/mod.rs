@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use ltt_read::schema::{DisplayBase, FieldKind, Scope};
 use ltt_read::{Event, FieldInfo, Value};
+use smallvec::SmallVec;
 
 use words::{
     ADVICE, Bits, CLOCKS, CLONE, EPOLL, FAMILIES, FCNTL, FUTEX, MAPPING, OPEN, POLL, PROTECTION,
@@ -79,7 +80,9 @@ pub fn write_new_arguments(
     let event_name = event.event_type().name();
     let is_raw = event_name.ends_with("sys_enter") || event_name.ends_with("sys_exit");
     let start = out.len();
-    for (field, value) in payload.members() {
+    let members: SmallVec<[(&FieldInfo, Value<'_>); 12]> = payload.members().collect();
+    let has_texts = members.iter().any(|(field, _)| field.name().and_then(text_of).is_some());
+    for (field, value) in &members {
         let name = field.name().unwrap_or("");
         // Recorders' own: the number, the result, and lengths of what follows.
         let is_number = name == "id" && (is_raw || event_name.contains("syscalls:sys_"));
@@ -88,9 +91,10 @@ pub fn write_new_arguments(
             continue;
         }
         // The text of a pointer is written in its place.
-        let texts =
-            || payload.members().filter_map(|(field, of)| Some((text_of(field.name()?)?, of)));
-        let value = match texts().find(|(argument, _)| *argument == name) {
+        let is_text = |(field, _): &&(&FieldInfo, Value<'_>)| {
+            field.name().and_then(text_of).is_some_and(|argument| argument == name)
+        };
+        let value = match members.iter().filter(|_| has_texts).find(is_text) {
             Some((_, text)) => text,
             None if text_of(name).is_some() => continue,
             None => value,
@@ -100,8 +104,8 @@ pub fn write_new_arguments(
         let argument = out.len();
         out.push_str(name.strip_prefix('_').unwrap_or(name));
         out.push_str(": ");
-        write_value(field, &value, meaning(call, name), file, out);
-        if has_part(out.get(known.clone()).unwrap_or(""), &out[argument..]) {
+        write_value(field, value, meaning(call, name), file, out);
+        if !known.is_empty() && has_part(out.get(known.clone()).unwrap_or(""), &out[argument..]) {
             out.truncate(before);
         }
     }
