@@ -75,8 +75,7 @@ fn max_processes(trace: &Trace) -> u64 {
 
 impl Initial {
     /// Determines the state before the first event of a trace. With `looks_ahead`, the process that
-    /// runs on each CPU is that of its first switch, unless the tracer has not recorded the switches of all CPUs from
-    /// the start.
+    /// runs on each CPU is that of its first switch, unless an earlier event tells otherwise.
     pub(super) fn of(
         trace: &Arc<Trace>,
         rules: &[Option<Arc<Rule>>],
@@ -88,9 +87,7 @@ impl Initial {
         let mut cpus: Vec<u32> = start.cpus.iter().copied().flatten().collect();
         cpus.sort_unstable();
         cpus.dedup();
-        // perf writes records from the start, and enables the events of one CPU after the other.
-        let is_complete = trace.schema().env_str("tracer_name") != Some("perf");
-        let running = match looks_ahead && is_complete {
+        let running = match looks_ahead {
             true => initial_running(trace, rules, &start.cpus),
             false => Vec::new(),
         };

@@ -235,7 +235,7 @@ mod tests {
 
     /// The version of the encoding, and a checksum of the encoded checkpoints of the
     /// bundled trace.
-    const STORED: (u32, u32) = (0xb_0003, 0x8450_a357);
+    const STORED: (u32, u32) = (0xc_0003, 0x8450_a357);
 
     #[test]
     fn version_changes_with_encoded_bytes() {

@@ -43,7 +43,7 @@
 //! * A thread whose wake-up precedes its switch did not wait: it was able to run.
 //! * A thread that is first mentioned by its wake-up has slept since the first event. What a CPU's
 //!   first switch switches out has run there since then, as in the kernel state: unless another CPU ran it in the
-//!   meantime, or the tracer (perf) has enabled the switches of each CPU at another time.
+//!   meantime.
 //! * A fork begins a timeline, which continues that of the parent on paths. A thread id that is used
 //!   again gets another timeline.
 //! * A wait that the network softirq ends leads to the thread that sent the packet, if its send and

@@ -16,7 +16,7 @@ use lttv_state::kernel::{
 };
 use lttv_state::kernel_history::Snapshot;
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings};
-use lttv_state::stats::{LeafKey, StatisticsAnalysis};
+use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::waits::{self, ThreadState, WaitAnalysis};
 
 const FIRST: &str = "[0.000000010] h sched_switch: { cpu_id = 0 }, { prev_comm = \"swapper/0\", \
@@ -382,20 +382,6 @@ fn event_types_that_are_only_described_tell_nothing() {
     let recorded = RecordedEvents::of(&trace_by("ftrace", with_switch, &[irq_exit]));
     assert!(recorded.has(EventKind::Transition(Transition::Switch)));
     assert!(!recorded.has(EventKind::Transition(Transition::IrqExit)));
-}
-
-/// perf enables the events of one CPU after the other: what ran before a first switch is unknown.
-#[test]
-fn nothing_is_known_before_the_first_switches_of_perf() {
-    let time = |tracer| {
-        let first = "[0.000000001] h other: { cpu_id = 1 }, { x = 1 }";
-        let trace = trace_by(tracer, [first, OUT, FIRST_AGAIN, OTHER_CPU], &[]);
-        let found = read(&Traceset::from(vec![trace])).run(StatisticsAnalysis::new()).output;
-        let of = &found.traces()[0];
-        let is_main = |key: &LeafKey| of.process_facts()[key.process.index()].tid == Some(100);
-        of.leaves().filter(|(key, _)| is_main(key)).map(|(_, counts)| counts.cpu_time).sum::<u64>()
-    };
-    assert_eq!((time("lttng-modules"), time("perf")), (19 + 10, 10));
 }
 
 /// Switches tell who runs: no event needs a rule for its contexts.

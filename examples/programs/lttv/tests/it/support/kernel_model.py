@@ -15,8 +15,10 @@ import re
 import sys
 
 LINE = re.compile(r'\[(-?\d+)\.(\d{9})\] (?:\S+ )?(\S+): \{ cpu_id = (\d+) \},(.*)')
-READS = {'read', 'readv', 'pread', 'pread64', 'preadv', 'preadv2', 'recv', 'recvfrom', 'recvmsg'}
-WRITES = {'write', 'writev', 'pwrite', 'pwrite64', 'pwritev', 'pwritev2', 'send', 'sendto',
+# They read from one file and write to another.
+COPIES = {'splice', 'tee', 'sendfile', 'sendfile64', 'copy_file_range'}
+READS = COPIES | {'read', 'readv', 'pread', 'pread64', 'preadv', 'preadv2', 'recv', 'recvfrom', 'recvmsg'}
+WRITES = COPIES | {'write', 'writev', 'pwrite', 'pwrite64', 'pwritev', 'pwritev2', 'send', 'sendto',
           'sendmsg'}
 STEPS = {'block_rq_insert': 'inserted', 'block_rq_merge': 'merged',
          'block_bio_backmerge': 'merged', 'block_bio_frontmerge': 'merged',

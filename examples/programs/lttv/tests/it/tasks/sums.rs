@@ -70,19 +70,15 @@ fn rows(command: &str, texts: usize) -> BTreeMap<Vec<String>, Vec<i64>> {
 
 const READS: [&str; 5] = ["read", "pread64", "recvmsg", "recvfrom", COPY];
 const WRITES: [&str; 5] = ["write", "pwrite64", "sendmsg", "sendto", COPY];
-/// The call that reads and writes bytes which do not reach the process, so that they are not counted.
+/// The call that reads from one file and writes to another.
 const COPY: &str = "splice";
-
-fn bytes_of(name: &str, end: &Record) -> i64 {
-    if name == COPY { 0 } else { end.field("ret").max(0) }
-}
 
 #[test]
 fn reads_by_size_are_those_of_results() {
     let records = records();
     let mut sizes = BTreeMap::<Vec<String>, Vec<i64>>::new();
-    for (name, begin, end) in pairs(&records).iter().filter(|of| READS.contains(&of.0)) {
-        let bytes = bytes_of(name, end);
+    for (_, begin, end) in pairs(&records).iter().filter(|of| READS.contains(&of.0)) {
+        let bytes = end.field("ret").max(0);
         let from = if bytes == 0 { 0 } else { 1 << bytes.ilog2() };
         let row = sizes.entry(vec![from.to_string()]).or_insert_with(|| vec![0; 3]);
         for (sum, value) in row.iter_mut().zip([1, bytes, end.time - begin.time]) {
@@ -102,9 +98,9 @@ fn reads_by_size_are_those_of_results() {
 fn writers_are_the_threads_of_writes() {
     let records = records();
     let mut writers = BTreeMap::<Vec<String>, Vec<i64>>::new();
-    for (name, _, end) in pairs(&records).iter().filter(|of| WRITES.contains(&of.0)) {
+    for (_, _, end) in pairs(&records).iter().filter(|of| WRITES.contains(&of.0)) {
         let row = writers.entry(vec![end.tid.to_string()]).or_insert_with(|| vec![0; 2]);
-        (row[0], row[1]) = (row[0] + 1, row[1] + bytes_of(name, end));
+        (row[0], row[1]) = (row[0] + 1, row[1] + end.field("ret").max(0));
     }
     assert!(writers.len() > 8);
     let found = rows(
@@ -125,12 +121,12 @@ fn files_of_writes_are_those_that_were_opened() {
             open.insert((end.tid, end.field("ret")), begin.text("filename"));
         } else if name == "close" {
             open.remove(&(end.tid, begin.field("fd")));
-        } else if name != COPY
-            && WRITES.contains(&name)
-            && let Some(file) = open.get(&(end.tid, begin.field("fd")))
+        } else if WRITES.contains(&name)
+            && let fd = begin.field(if name == COPY { "fd_out" } else { "fd" })
+            && let Some(file) = open.get(&(end.tid, fd))
         {
             let row = files.entry(vec![file.clone()]).or_insert_with(|| vec![0; 2]);
-            (row[0], row[1]) = (row[0] + 1, row[1] + bytes_of(name, end));
+            (row[0], row[1]) = (row[0] + 1, row[1] + end.field("ret").max(0));
         }
     }
     assert!(files.len() > 5);
@@ -180,7 +176,7 @@ fn a_disk_is_busy_while_it_has_requests() {
     assert_eq!(found[&vec!["vdb".to_owned()]], expected);
 }
 
-/// Returns the wake-ups of threads until these run: begin, end, who woke and whom. An idle thread wakes none: then
+/// Returns the wake-ups of threads: begin, end, the waker, and the thread. An idle thread wakes none: then
 /// an interrupt was not recorded.
 fn wake_ups() -> Vec<(i64, i64, String, i64)> {
     let (mut woken, mut handlers) = (BTreeMap::new(), BTreeMap::<i64, u32>::new());
