@@ -24,10 +24,6 @@ const FIRST: &str = "[0.000000010] h sched_switch: { cpu_id = 0 }, { prev_comm =
 const OUT: &str = "[0.000000020] h sched_switch: { cpu_id = 0 }, { prev_comm = \"main\", \
                    prev_tid = 100, prev_state = 1, next_comm = \"swapper/0\", next_tid = 0 }";
 
-const FIRST_AGAIN: &str = "[0.000000030] h sched_switch: { cpu_id = 0 }, { prev_comm = \"swapper/0\", \
-                           prev_tid = 0, prev_state = 0, next_comm = \"main\", next_tid = 100 }";
-const OTHER_CPU: &str = "[0.000000040] h other: { cpu_id = 1 }, { x = 1 }";
-
 fn traceset(lines: &[&str]) -> Traceset {
     Traceset::from(vec![trace_of(lines.iter().copied())])
 }
