@@ -54,8 +54,11 @@ fn kind() -> ViewerKind {
         .action(ViewerAction::new("failed", "only calls that failed, or all", [Key::char('f')]))
 }
 
+/// Returns the value of a call by which calls are ordered.
+type Order = fn(&Call) -> u64;
+
 /// The orders of rows: the value to sort by, and its name.
-const ORDERS: [(fn(&Call) -> u64, &str); 4] = [
+const ORDERS: [(Order, &str); 4] = [
     (|call| call.total, "total time"),
     (|call| call.longest.0, "longest time"),
     (|call| call.count, "count"),

@@ -115,7 +115,7 @@ fn losses_in_windows_are_those_of_babeltrace2() {
         // Times after the last event are refused, but packets without events may end later.
         let events = dump(&path, &["--columns", "time", "--format", "csv"]);
         let last = String::from_utf8(events.stdout).unwrap();
-        let end = last.lines().filter_map(|time| time.parse::<i64>().ok()).last();
+        let end = last.lines().filter_map(|time| time.parse::<i64>().ok()).next_back();
         let end = end.unwrap_or(i64::MAX);
         let mut windows = Vec::new();
         for (number, time) in times.iter().enumerate() {

@@ -251,7 +251,8 @@ fn lost_events_are_those_that_babeltrace_tells() {
         rest.split(' ').next().map(number)
     };
     let mut expected: Vec<i64> = warnings.lines().filter_map(lost).collect();
-    (found.sort_unstable(), expected.sort_unstable());
+    found.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(expected.len(), 6);
     assert_eq!(found, expected);
 }
