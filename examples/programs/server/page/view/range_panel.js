@@ -14,8 +14,8 @@ const SHOWN = 8;
 const FAMILIES = {
   'System calls': 'syscall', 'Wake-up latencies': 'wake-up', 'Waits after preemption': 'preemption', 'Interrupt handlers': 'irq',
   'Handlers of interrupt vectors': 'vector', 'Softirq handlers': 'softirq', 'Raise latencies of softirqs': 'softirq-raise',
-  'Disk requests in queues': 'disk-queue', 'Disk requests in devices': 'disk', 'Files opened': 'open', 'Reads': 'read',
-  'Writes': 'write', 'Flushes of files': 'sync', 'Futex waits': 'futex', Periods: 'period', 'Markers of programs': 'marker',
+  'Disk requests in queues': 'disk-queue', 'Disk requests in devices': 'disk', 'Files opened': 'open', Reads: 'read',
+  Writes: 'write', 'Flushes of files': 'sync', 'Futex waits': 'futex', Periods: 'period', 'Markers of programs': 'marker',
 };
 
 const duration = (ns) => formatDuration(BigInt(Math.round(ns)));
