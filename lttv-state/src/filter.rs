@@ -15,6 +15,8 @@
 //! | `state.execution_submode` | the name of the system call, interrupt or exception; `NONE`, `UNKNOWN` |
 //! | `state.process_status` | `RUN`, `WAIT`, `WAIT_CPU`, `WAIT_FORK`, `EXIT`, `ZOMBIE`, `DEAD`, `UNNAMED` |
 //!
+//! | `state.target_tid`, `state.target_pid`, `state.target_process_name`, `state.target_process_status` | the same of the process that the event is about: woken up, migrated, forked, exiting, dumped, or switched out; absent at other events |
+//!
 //! Fields without other names have those that LTTV gives them.
 //!
 //! At events of kernel traces without a context field `tid`, `pid` or `procname`, the words
@@ -55,7 +57,7 @@ use std::sync::Arc;
 
 use ltt_read::{Event, Timestamp, Trace};
 use lttv_context::{EventCall, Handle};
-use lttv_filter::model::{FieldType, IntegerKind, IntegerType, Label, Spelling};
+use lttv_filter::model::{FieldType, Hint, IntegerType, Label, Spelling};
 use lttv_filter::{
     Environment, Expression, FilterError, Filters, StateField, StateFields, StateView,
 };
@@ -159,6 +161,10 @@ enum FieldKind {
     Mode,
     Submode,
     Status,
+    TargetTid,
+    TargetPid,
+    TargetName,
+    TargetStatus,
     /// The fields that words stand for.
     OwnTid,
     OwnPid,
@@ -182,6 +188,14 @@ const FIELDS: &[(&str, FieldKind, &str)] = &[
     ("execution_mode", FieldKind::Mode, "mode in which the process executes"),
     ("execution_submode", FieldKind::Submode, "system call, interrupt or exception"),
     ("process_status", FieldKind::Status, "scheduling status of the process"),
+    ("target_tid", FieldKind::TargetTid, "id of the thread that the event is about"),
+    ("target_pid", FieldKind::TargetPid, "id of the process that the event is about"),
+    ("target_process_name", FieldKind::TargetName, "name of the process that the event is about"),
+    (
+        "target_process_status",
+        FieldKind::TargetStatus,
+        "scheduling status of the process that the event is about",
+    ),
 ];
 
 /// The fields that words stand for. Their numbers follow those of [`FIELDS`].
@@ -219,7 +233,22 @@ fn enumeration(labels: impl Iterator<Item = (usize, &'static str)>) -> FieldType
     };
     let labels: Vec<_> = labels.map(label).collect();
     let high = labels.iter().map(|label| label.ranges[0].1).max().unwrap_or(0);
-    FieldType::Integer(IntegerType { low: 0, high, labels, kind: IntegerKind::Number })
+    FieldType::Integer(IntegerType { labels, ..IntegerType::new(0, high) })
+}
+
+/// Returns the type of the status of the process that runs on a CPU, which cannot be that of one that waits.
+fn running_status() -> FieldType {
+    let mut of = enumeration(status_labels());
+    if let FieldType::Integer(of) = &mut of {
+        use ProcessStatus::*;
+        let unusual = [WaitFork, WaitCpu, Wait, Zombie, Dead].map(|status| status as i128);
+        of.hint = Some(Hint {
+            ranges: unusual.map(|status| (status, status)).into(),
+            help: "it is that of the process that runs on the CPU of the event; for that of a process that is \
+                   woken up, switched out, forked, or exits: `state.target_process_status`",
+        });
+    }
+    of
 }
 
 /// Other names of fields, which are accepted but not listed.
@@ -248,6 +277,8 @@ impl StateFields for KernelFields {
             FieldKind::Tid
             | FieldKind::Pid
             | FieldKind::Ppid
+            | FieldKind::TargetTid
+            | FieldKind::TargetPid
             | FieldKind::OwnTid
             | FieldKind::OwnPid => FieldType::integer(32, true),
             FieldKind::Cpu => FieldType::integer(32, false),
@@ -255,10 +286,12 @@ impl StateFields for KernelFields {
             FieldKind::ProcessName
             | FieldKind::ThreadBrand
             | FieldKind::Executable
+            | FieldKind::TargetName
             | FieldKind::OwnName => FieldType::Text,
             FieldKind::Submode => submode(),
             FieldKind::Mode => enumeration(mode_labels()),
-            FieldKind::Status => enumeration(status_labels()),
+            FieldKind::Status => running_status(),
+            FieldKind::TargetStatus => enumeration(status_labels()),
         };
         Some((field, of))
     }
@@ -301,6 +334,11 @@ impl<'s> KernelView<'s> {
         out.or(self.process)
     }
 
+    /// Returns the process that an event is about.
+    fn target(&self, event: &Event<'_>) -> Option<&'s Process> {
+        self.kernel.subject_of(self.state?, self.cpu?, self.time, event)
+    }
+
     /// Returns the text of a name; `None` if it is empty.
     pub(crate) fn name(&self, id: NameId) -> Option<&'s str> {
         self.state.map(|state| state.name(id)).filter(|name| !name.is_empty())
@@ -319,12 +357,16 @@ impl StateView for KernelView<'_> {
             FieldKind::InsertionTime => Some(signed(self.process?.insertion().as_ns())),
             FieldKind::Mode => Some(self.process?.mode() as u64),
             FieldKind::Status => Some(self.process?.status() as u64),
+            FieldKind::TargetTid => self.target(event)?.tid().map(|tid| signed(tid.into())),
+            FieldKind::TargetPid => self.target(event)?.pid().map(|pid| signed(pid.into())),
+            FieldKind::TargetStatus => Some(self.target(event)?.status() as u64),
             FieldKind::OwnTid => self.own(event)?.tid().map(|tid| signed(tid.into())),
             FieldKind::OwnPid => self.own(event)?.pid().map(|pid| signed(pid.into())),
             FieldKind::ProcessName
             | FieldKind::ThreadBrand
             | FieldKind::Executable
             | FieldKind::Submode
+            | FieldKind::TargetName
             | FieldKind::OwnName => None,
         }
     }
@@ -335,6 +377,7 @@ impl StateView for KernelView<'_> {
             FieldKind::ThreadBrand => self.process?.brand(),
             FieldKind::Executable => self.process?.executable(),
             FieldKind::Submode => self.process?.submode(),
+            FieldKind::TargetName => self.target(event)?.name(),
             FieldKind::OwnName => self.own(event)?.name(),
             _ => return None,
         };

@@ -67,6 +67,7 @@ impl Comparison<'_> {
                         continue;
                     };
                     let constant = predicate.constant();
+                    self.finding.add_hint(&readable.field_type, &predicate);
                     self.finding.add(constant != Some(false), constant != Some(true));
                     let (field, always) = (readable.field, readable.always);
                     let (key, absent) = ((key, number), false);

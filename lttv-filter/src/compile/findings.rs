@@ -7,6 +7,8 @@ use crate::model::{FieldType, IntegerKind};
 use crate::syntax::{Expr, ExprKind, Relation, Selector, can_stand_alone, nanoseconds_text};
 
 use super::bounds;
+use super::test::Predicate;
+use crate::ranges::Ranges;
 
 /// The findings for each part of an expression, in the order of [`Expr::walk`].
 #[derive(Debug, Clone, Default)]
@@ -63,6 +65,8 @@ pub(crate) struct FieldFinding {
     has_texts: bool,
     /// The nearest text that the field is known to have, as a suggestion.
     pub(crate) near: Option<String>,
+    /// The advice of the type, if the comparison holds for unusual values only.
+    hint: Option<&'static str>,
 }
 
 /// The limits of the numbers that a field can have.
@@ -87,6 +91,18 @@ impl FieldFinding {
         if let FieldType::Integer(of) = of {
             let (low, high) = bounds(of);
             self.add_limits(Limits { low, high, unit: of.kind, is_known: false });
+        }
+    }
+
+    /// Adds the hint of a field's type, if the comparison holds for the unusual values only.
+    pub(crate) fn add_hint(&mut self, of: &FieldType, predicate: &Predicate) {
+        if let (FieldType::Integer(of), Predicate::Integer { set, .. }) = (of, predicate)
+            && let Some(hint) = &of.hint
+        {
+            let unusual = Ranges::union_of(hint.ranges.clone());
+            if !set.is_empty() && set.as_slice().iter().all(|of| unusual.covers(of.0, of.1)) {
+                self.hint = Some(hint.help);
+            }
         }
     }
 
@@ -131,6 +147,7 @@ impl FieldFinding {
         if self.near.is_none() {
             self.near.clone_from(&other.near);
         }
+        self.hint = self.hint.or(other.hint);
     }
 }
 
@@ -222,6 +239,12 @@ impl Findings {
         }
         let mut notes = notes.notes;
         notes.extend(self.notes_on_words(tree));
+        for (expr, part) in tree.walk().zip(&self.parts) {
+            if let (Some(help), Some(selector)) = (part.field.hint, expr.selector()) {
+                let message = format!("`{selector}` hardly ever has such a value");
+                notes.push(Diagnostic::new(expr.span, message).help(help));
+            }
+        }
         notes
     }
 

@@ -33,6 +33,24 @@ pub struct IntegerType {
     pub labels: Vec<Label>,
     /// The meaning of the values.
     pub kind: IntegerKind,
+    /// A note for comparisons that hold for unusual values only.
+    pub hint: Option<Hint>,
+}
+
+/// A note for comparisons that hold for unusual values of a field only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hint {
+    /// The ranges of the unusual values.
+    pub ranges: Vec<(i128, i128)>,
+    /// The help of the note: another field or value to compare.
+    pub help: &'static str,
+}
+
+impl IntegerType {
+    /// Creates the type of numbers from `low` to `high`, without labels.
+    pub fn new(low: i128, high: i128) -> Self {
+        IntegerType { low, high, labels: Vec::new(), kind: IntegerKind::Number, hint: None }
+    }
 }
 
 /// A label of an enumeration.
@@ -76,23 +94,18 @@ impl FieldType {
             true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
             false => (0, (1i128 << bits) - 1),
         };
-        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), kind: IntegerKind::Number })
+        FieldType::Integer(IntegerType::new(low, high))
     }
 
     /// Creates the type of truth values: the integers 0 and 1.
     pub fn truth() -> Self {
-        FieldType::Integer(IntegerType {
-            low: 0,
-            high: 1,
-            labels: Vec::new(),
-            kind: IntegerKind::Truth,
-        })
+        FieldType::Integer(IntegerType { kind: IntegerKind::Truth, ..IntegerType::new(0, 1) })
     }
 
     /// Creates the type of points in time, in signed ns.
     pub fn time() -> Self {
         let (low, high) = (i64::MIN.into(), i64::MAX.into());
-        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), kind: IntegerKind::Time })
+        FieldType::Integer(IntegerType { kind: IntegerKind::Time, ..IntegerType::new(low, high) })
     }
 
     /// Returns the name of the type, such as `integer` or `enumeration`.

@@ -11,7 +11,7 @@ mod found;
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-pub use field_type::{FieldType, IntegerKind, IntegerType, Label, Spelling};
+pub use field_type::{FieldType, Hint, IntegerKind, IntegerType, Label, Spelling};
 pub use found::{Constant, ConstantValue, FieldAccess, Resolution, SelectorError};
 
 use crate::syntax::Selector;

@@ -13,8 +13,8 @@ use super::property::{Property, property};
 use super::state::StateFields;
 use super::words::{Word, Words};
 use crate::model::{
-    Constant, ConstantValue, FieldAccess, FieldType, IntegerKind, IntegerType, Label, Model,
-    Resolution, SelectorError,
+    Constant, ConstantValue, FieldAccess, FieldType, IntegerType, Label, Model, Resolution,
+    SelectorError,
 };
 use crate::syntax::{Root, Selector, Step, StepKind};
 
@@ -415,10 +415,8 @@ fn log_level(level: i64) -> Resolution<TraceField> {
         ranges: vec![(number, number)],
     };
     let of = FieldType::Integer(IntegerType {
-        low: i64::MIN.into(),
-        high: i64::MAX.into(),
         labels: (0..).zip(&LogLevel::ALL).map(label).collect(),
-        kind: IntegerKind::Number,
+        ..IntegerType::new(i64::MIN.into(), i64::MAX.into())
     });
     Resolution::Constant(Constant { field_type: of, value: ConstantValue::Integer(level.into()) })
 }

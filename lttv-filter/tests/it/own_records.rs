@@ -1,8 +1,6 @@
 //! Numbers beyond the limits of fields, for records of an application.
 
-use lttv_filter::model::{
-    FieldAccess, FieldType, IntegerKind, IntegerType, Model, Resolution, SelectorError,
-};
+use lttv_filter::model::{FieldAccess, FieldType, IntegerType, Model, Resolution, SelectorError};
 use lttv_filter::{Columns, Environment, Expression, RecordFilter, Selector, Verdict};
 
 struct Request {
@@ -121,7 +119,7 @@ impl Model for Strange {
             return Resolution::Nothing;
         };
         let (_, low, high) = LIMITS[at];
-        let of = IntegerType { low, high, labels: Vec::new(), kind: IntegerKind::Number };
+        let of = IntegerType::new(low, high);
         let of = FieldType::Integer(of);
         Resolution::Fields(vec![FieldAccess { field: at as u64, field_type: of, always: true }])
     }

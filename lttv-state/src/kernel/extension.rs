@@ -254,6 +254,27 @@ impl KernelState {
             .or_else(|| trace.running(cpu))
     }
 
+    /// Returns the process that an event of a CPU is about, after its effect on the state: that which it switched out,
+    /// or its [subject](super::Effect::subject).
+    pub(crate) fn subject_of<'s>(
+        &'s self,
+        state: &'s TraceState,
+        cpu: u32,
+        delivered: Timestamp,
+        event: &Event<'_>,
+    ) -> Option<&'s super::Process> {
+        match self.transition(event.trace_index(), event.type_id())? {
+            Transition::Switch => self.recorded_by(state, cpu, delivered, event),
+            _ => {
+                let effect = state.effect();
+                let subject = effect
+                    .subject()
+                    .filter(|_| (effect.cpu(), effect.time()) == (Some(cpu), delivered))?;
+                state.process(subject).or_else(|| effect.removed().first())
+            }
+        }
+    }
+
     /// Returns the process that an event of a CPU switched out, after its effect on the state.
     pub(crate) fn recorded_by<'s>(
         &'s self,

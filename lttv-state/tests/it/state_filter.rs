@@ -1,6 +1,7 @@
 //! `state.` fields of filters on a real trace, compared with the state itself.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Traceset, TracesetContext};
@@ -88,4 +89,65 @@ fn errors_name_the_wrong_part() {
     assert!(fault("state.process_nam = \"a\"").contains("process_nam"));
     assert!(fault("state.pid = \"a\"").contains('a'));
     assert!(fault("state.execution_mode < SYSCALL").contains("order"));
+}
+
+/// The process that an event is about is the one that its fields name.
+#[test]
+fn targets_are_the_processes_that_events_name() {
+    let traceset = Traceset::open(support::bundled()).expect("a trace");
+    let counts = |text: &str| {
+        let expression: Expression = text.parse().expect("an expression");
+        let filters = KernelFilters::new(&expression, traceset.traces(), &Environment::new());
+        let passed = RefCell::new(BTreeMap::<String, u64>::new());
+        let mut context = TracesetContext::new(&traceset);
+        let kernel = context.attach(KernelState::new());
+        let filters = filters.expect("valid").with_state(kernel);
+        let counted = &passed;
+        context.on_event("*", move |call| {
+            if filters.matches(call) {
+                *counted
+                    .borrow_mut()
+                    .entry(call.event.event_type().name().to_owned())
+                    .or_default() += 1;
+            }
+        });
+        _ = context.read(&Bounds::all()).expect("bounds without a position");
+        drop(context);
+        passed.into_inner()
+    };
+    let named = "(sched_switch && prev_tid == 210) || event.fields.sched_process_fork.child_tid == 210 \
+                 || ((sched_waking || sched_wakeup || sched_wakeup_new || sched_migrate_task \
+                 || sched_process_exit || sched_process_free || lttng_statedump_process_state) \
+                 && event.fields.*.tid == 210)";
+    let of_target = counts("state.target_tid == 210");
+    assert_eq!(of_target, counts(named));
+    assert!(of_target.len() > 3, "{of_target:?}");
+    assert!(counts("state.target_process_name == \"diskio\"").values().sum::<u64>() > 0);
+    let waiting = counts("state.target_process_status == wait && prev_state == 1");
+    assert_eq!(waiting, counts("sched_switch && prev_state == 1"));
+    assert!(!waiting.is_empty());
+    let ready =
+        counts("state.target_process_status == wait_cpu && prev_state == 0 && prev_tid != 0");
+    assert_eq!(ready, counts("sched_switch && prev_state == 0 && prev_tid != 0"));
+    assert_eq!(counts("state.target_tid == 210 && irq_handler_entry"), BTreeMap::new());
+}
+
+/// A comparison of the running process with the status of one that waits is noted, with the field for that.
+#[test]
+fn statuses_that_no_running_process_has_are_noted() {
+    let traceset = Traceset::open(support::bundled()).expect("a trace");
+    let notes = |text: &str| {
+        let expression: Expression = text.parse().expect("an expression");
+        let filters = KernelFilters::new(&expression, traceset.traces(), &Environment::new());
+        filters.expect("valid").filters().notes().to_string()
+    };
+    for status in ["wait", "WAIT_CPU", "wait_fork", "zombie", "dead"] {
+        let note = notes(&format!("cpu == 1 && state.process_status == {status}"));
+        assert!(note.contains("`state.process_status` hardly ever has such a value"), "{note}");
+        assert!(note.contains("state.target_process_status"), "{note}");
+        assert_eq!(notes(&format!("state.target_process_status == {status}")), "");
+        assert_eq!(notes(&format!("state.process_status != {status}")), "");
+    }
+    assert_eq!(notes("state.process_status == run"), "");
+    assert_eq!(notes("state.process_status in (run, wait)"), "");
 }
