@@ -6,7 +6,10 @@ use super::machine::{At, Dumped, NewProcess, Switch, TraceState};
 use super::modes::ProcessStatus;
 use super::resources::{MAX_SOURCES, RequestKind, SourceKind};
 use super::rule::Rule;
-use super::syscalls::{FileAction, Transfer, file_action};
+use super::syscalls::{
+    CLOSE_RANGE_CLOEXEC, F_DUPFD, F_DUPFD_CLOEXEC, F_SETFD, FD_CLOEXEC, FileAction, O_CLOEXEC,
+    Transfer, file_action,
+};
 use super::transition::{CONTEXT_SLOTS, Tracer, Transition};
 
 /// The exception number of page faults on x86.
@@ -21,10 +24,9 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, fields: &impl Fields, a
     match rule.transition {
         SyscallEntry => syscall_entry(state, rule, fields, at),
         SyscallExit => {
-            if let Some(name) = state.syscall_exit(at, rule.syscall())
-                && let Some(result) = fields.integer(0)
-            {
-                state.syscall_result(at, name, result as i64);
+            let names = (state.syscall_exit(at, rule.syscall()), rule.syscall());
+            if let Some(result) = fields.integer(0) {
+                state.syscall_result(at, names, result as i64, || fields.descriptors(1));
             }
         }
         Switch => switch(state, rule, fields, at),
@@ -81,22 +83,54 @@ fn syscall_entry(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: 
     let name = rule.syscall().or_else(number).unwrap_or(rule.name);
     state.syscall_entry(at, name);
     match file_action(name) {
+        FileAction::None => {}
+        action => descriptors_at_entry(state, fields, at, action),
+    }
+}
+
+/// Applies the effect of a starting system call on open files.
+fn descriptors_at_entry(state: &mut TraceState, fields: &impl Fields, at: At, action: FileAction) {
+    let has_flag = |slot, flag| fields.integer(slot).is_some_and(|flags| flags & flag != 0);
+    match action {
+        FileAction::None => {}
         FileAction::Open => {
             if let Some(file) = fields.text(1) {
-                state.opening(at, file);
+                state.opening(at, file, has_flag(4, O_CLOEXEC));
             }
+        }
+        FileAction::Create(object) | FileAction::CreatePair(object) => {
+            state.opening(at, object.as_bytes(), has_flag(4, O_CLOEXEC));
         }
         FileAction::Close => {
             if let Some(fd) = fields.tid(2) {
-                state.close(at, fd);
+                state.close(at, fd..=fd);
+            }
+        }
+        FileAction::CloseRange => {
+            let Some(first) = fields.tid(2) else { return };
+            // The last descriptor is often the greatest unsigned number.
+            let last =
+                fields.number(3).map_or(first, |last| i32::try_from(last).unwrap_or(i32::MAX));
+            match has_flag(4, CLOSE_RANGE_CLOEXEC) {
+                true => state.set_close_on_exec(at, first..=last, true),
+                false => state.close(at, first..=last),
             }
         }
         FileAction::Duplicate => {
             if let Some(fd) = fields.tid(2) {
-                state.duplicating(at, fd);
+                state.duplicating(at, fd, has_flag(4, O_CLOEXEC));
             }
         }
-        FileAction::None => {}
+        FileAction::Control => {
+            let (Some(fd), Some(command)) = (fields.tid(2), fields.integer(3)) else { return };
+            match command {
+                F_DUPFD | F_DUPFD_CLOEXEC => {
+                    state.duplicating(at, fd, command == F_DUPFD_CLOEXEC);
+                }
+                F_SETFD => state.set_close_on_exec(at, fd..=fd, has_flag(5, FD_CLOEXEC)),
+                _ => {}
+            }
+        }
     }
 }
 
@@ -206,7 +240,7 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At)
         }
         Close => {
             if let Some(fd) = fields.tid(0) {
-                state.close(at, fd);
+                state.close(at, fd..=fd);
             }
         }
         FileRead => transfer(state, fields, at, Transfer::Read),
@@ -219,7 +253,8 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At)
         ProcessState => dumped(state, fields, at),
         FileDescriptor => {
             if let (Some(fd @ 0..), Some(file)) = (fields.tid(2), fields.text(3)) {
-                state.dumped_file(at, (fields.tid(0), fields.integer(1)), fd, file);
+                let closes = fields.integer(4).is_some_and(|flags| flags & O_CLOEXEC != 0);
+                state.dumped_file(at, (fields.tid(0), fields.integer(1)), (fd, closes), file);
             }
         }
         SyscallName => {

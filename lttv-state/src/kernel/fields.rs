@@ -1,6 +1,6 @@
 //! The fields of an event that its transition needs.
 
-use ltt_read::Event;
+use ltt_read::{Event, Value};
 
 use super::modes::ProcessType;
 use super::resources::{DeviceNumber, RequestOperation};
@@ -22,6 +22,9 @@ pub(super) trait Fields {
 
     /// Returns the type of a process.
     fn process_type(&self, slot: usize) -> Option<ProcessType>;
+
+    /// Returns the two descriptors in a slot.
+    fn descriptors(&self, slot: usize) -> Option<[i32; 2]>;
 
     /// Returns the process id in a slot; -1, which is no process id, if the value is too large.
     #[inline]
@@ -70,6 +73,12 @@ impl Fields for EventFields<'_, '_> {
 
     fn operation(&self, slot: usize) -> RequestOperation {
         RequestOperation::of(self.rule.value(self.event, slot).as_ref())
+    }
+
+    fn descriptors(&self, slot: usize) -> Option<[i32; 2]> {
+        let Some(Value::Array(array)) = self.rule.value(self.event, slot) else { return None };
+        let of = |at| i32::try_from(array.get(at)?.as_i64()?).ok();
+        Some([of(0)?, of(1)?])
     }
 
     fn process_type(&self, slot: usize) -> Option<ProcessType> {

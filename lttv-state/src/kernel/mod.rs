@@ -111,7 +111,7 @@ pub use needs::NEEDS;
 pub use own_states::OwnStates;
 #[cfg(feature = "analyses")]
 pub(crate) use process::TID_END;
-pub use process::{Frame, Process, Serial, Tid};
+pub use process::{Frame, OpenFile, Process, Serial, Tid};
 pub(crate) use recorded::{
     Follower, FollowerObserver, Marks, RecordedEvent, RecordedEvents, Recorder,
 };
@@ -132,4 +132,4 @@ pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other
 /// states than before, so that stored states are computed again.
-pub(crate) const VERSION: u32 = 12;
+pub(crate) const VERSION: u32 = 13;

@@ -81,6 +81,8 @@ pub(super) struct ProcessRecord {
     pub(super) executable: NameId,
     /// The name of the file that the current system call opens.
     pub(super) opening: NameId,
+    /// `true` if the execution of a program closes the file that the current system call opens.
+    pub(super) opening_closes_on_exec: bool,
     pub(super) creation: Option<i64>,
     pub(super) insertion: i64,
     /// The open files by descriptor. Checkpoint files store them separately if they
@@ -93,8 +95,21 @@ pub(super) struct ProcessRecord {
 const _: () =
     assert!(offset_of!(ProcessRecord, functions) <= 64, "the first fields fit a cache line");
 
-/// Open files: descriptor and name, ordered by descriptor.
-pub(super) type Files = Vec<(i32, NameId)>;
+/// Open files, ordered by descriptor.
+pub(super) type Files = Vec<OpenFile>;
+
+/// An open file of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct OpenFile {
+    /// The descriptor.
+    pub descriptor: i32,
+    /// The path, or the name that the kernel gives an object without a path, such as `socket`.
+    pub name: NameId,
+    /// `true` if the execution of a program closes the file.
+    pub closes_on_exec: bool,
+}
 
 /// A level of a process's execution stack: user code, a system call within it, an interrupt
 /// within that, and so on.
@@ -197,6 +212,7 @@ impl ProcessRecord {
             functions: Vec::new(),
             files: Arc::default(),
             opening: NameId::EMPTY,
+            opening_closes_on_exec: false,
             exiting: false,
             woken: None,
             blocked: 0,
@@ -393,9 +409,9 @@ impl Process {
         self.0.functions.last().copied().unwrap_or(0)
     }
 
-    /// Returns the known open files as descriptor and name, ordered by descriptor. The
+    /// Returns the known open files, ordered by descriptor. The
     /// files of a thread group are those of its first thread.
-    pub fn files(&self) -> &[(i32, NameId)] {
+    pub fn files(&self) -> &[OpenFile] {
         &self.0.files
     }
 }

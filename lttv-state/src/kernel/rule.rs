@@ -212,8 +212,12 @@ impl Rule {
         let name = self.syscall().filter(|_| self.transition == Transition::SyscallEntry);
         name.is_none_or(|name| match file_action(name) {
             FileAction::None => false,
-            FileAction::Open => slot == 1,
-            FileAction::Close | FileAction::Duplicate => slot == 2,
+            FileAction::Open => matches!(slot, 1 | 4),
+            FileAction::Create(_) | FileAction::CreatePair(_) => slot == 4,
+            FileAction::Close => slot == 2,
+            FileAction::CloseRange => matches!(slot, 2..=4),
+            FileAction::Duplicate => matches!(slot, 2 | 4),
+            FileAction::Control => matches!(slot, 2 | 3 | 5),
         })
     }
 

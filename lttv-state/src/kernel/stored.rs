@@ -13,7 +13,7 @@ use super::extension::{KernelState, SavedKernelState};
 use super::machine::SavedState;
 use super::names::NameId;
 use super::packets::PacketTracker;
-use super::process::ProcessRecord;
+use super::process::{OpenFile, ProcessRecord};
 use super::resources::{BlockDevice, Source};
 use super::table::{ProcessIndex, SavedTable};
 use super::validate::{Limits, is_valid};
@@ -72,7 +72,7 @@ struct StoredProcess<'b> {
     place: u32,
     process: Cow<'b, ProcessRecord>,
     /// The open files, if they differ from those of the previous process at that place.
-    files: Option<Cow<'b, [(i32, NameId)]>>,
+    files: Option<Cow<'b, [OpenFile]>>,
 }
 
 /// Encodes a checkpoint as differences from the one before.
@@ -235,7 +235,7 @@ mod tests {
 
     /// The version of the encoding, and a checksum of the encoded checkpoints of the
     /// bundled trace.
-    const STORED: (u32, u32) = (0xc_0003, 0x8450_a357);
+    const STORED: (u32, u32) = (0xd_0003, 0x2a6c_deab);
 
     #[test]
     fn version_changes_with_encoded_bytes() {

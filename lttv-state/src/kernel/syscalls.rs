@@ -9,11 +9,31 @@ pub(super) enum FileAction {
     None,
     /// The result is a descriptor of the file named by an argument.
     Open,
+    /// The result is a descriptor of a new object without a path, which has this name.
+    Create(&'static str),
+    /// The exit has an array of two descriptors of a new object, which has this name.
+    CreatePair(&'static str),
     /// The descriptor in an argument is closed.
     Close,
+    /// The descriptors between two arguments are closed.
+    CloseRange,
     /// The result is another descriptor of the file of an argument.
     Duplicate,
+    /// An argument says what is done with the descriptor in another one.
+    Control,
 }
+
+/// The flag of a new descriptor that the execution of a program closes it. `SOCK_CLOEXEC`, `EFD_CLOEXEC` and the like
+/// have the same value.
+pub(super) const O_CLOEXEC: u64 = 0o2_000_000;
+/// The flag of `close_range` that the descriptors are not closed before a program is executed.
+pub(super) const CLOSE_RANGE_CLOEXEC: u64 = 4;
+/// The commands of `fcntl` for another descriptor of the same file.
+pub(super) const F_DUPFD: u64 = 0;
+pub(super) const F_DUPFD_CLOEXEC: u64 = 1030;
+/// The command of `fcntl` for the flags of a descriptor, and the only one of these flags.
+pub(super) const F_SETFD: u64 = 2;
+pub(super) const FD_CLOEXEC: u64 = 1;
 
 /// The direction in which a system call moved data; its result is the number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,6 +131,23 @@ pub(super) static SYSCALLS: &[Syscall] = &[
     files("openat2", FileAction::Open),
     files("creat", FileAction::Open),
     files("close", FileAction::Close),
+    files("close_range", FileAction::CloseRange),
+    files("fcntl", FileAction::Control),
+    files("fcntl64", FileAction::Control),
+    files("socket", FileAction::Create("socket")),
+    files("accept", FileAction::Create("socket")),
+    files("accept4", FileAction::Create("socket")),
+    files("socketpair", FileAction::CreatePair("socket")),
+    files("pipe", FileAction::CreatePair("pipe")),
+    files("pipe2", FileAction::CreatePair("pipe")),
+    files("epoll_create", FileAction::Create("anon_inode:[eventpoll]")),
+    files("epoll_create1", FileAction::Create("anon_inode:[eventpoll]")),
+    files("eventfd", FileAction::Create("anon_inode:[eventfd]")),
+    files("eventfd2", FileAction::Create("anon_inode:[eventfd]")),
+    files("signalfd4", FileAction::Create("anon_inode:[signalfd]")),
+    files("timerfd_create", FileAction::Create("anon_inode:[timerfd]")),
+    files("inotify_init", FileAction::Create("anon_inode:inotify")),
+    files("inotify_init1", FileAction::Create("anon_inode:inotify")),
     files("dup", FileAction::Duplicate),
     files("dup2", FileAction::Duplicate),
     files("dup3", FileAction::Duplicate),

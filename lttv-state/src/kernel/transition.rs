@@ -168,8 +168,15 @@ impl Transition {
     pub(super) const fn slots(self) -> &'static [(&'static str, bool)] {
         use Transition::*;
         match self {
-            SyscallEntry => &[("number", false), ("file", false), ("descriptor", false)],
-            SyscallExit => &[("result", false)],
+            SyscallEntry => &[
+                ("number", false),
+                ("file", false),
+                ("descriptor", false),
+                ("command or last descriptor", false),
+                ("flags", false),
+                ("argument of the command", false),
+            ],
+            SyscallExit => &[("result", false), ("two descriptors", false)],
             TrapEntry | SoftirqRaise | SoftirqEntry => &[("number", true)],
             IrqEntry | VectorEntry => &[("number", true), ("name", false)],
             TrapExit | UserPageFault | KernelPageFault | IrqExit | VectorExit | SoftirqExit
@@ -219,9 +226,13 @@ impl Transition {
                 ("cpu", false),
                 ("file table", false),
             ],
-            FileDescriptor => {
-                &[("process", false), ("file table", false), ("descriptor", true), ("file", true)]
-            }
+            FileDescriptor => &[
+                ("process", false),
+                ("file table", false),
+                ("descriptor", true),
+                ("file", true),
+                ("flags", false),
+            ],
             SyscallName | IrqName | SoftirqName | ProbeName | DeviceName => {
                 &[("number", true), ("name", true)]
             }
@@ -240,6 +251,8 @@ pub(super) enum SlotKind {
     Operation,
     /// The type of a process.
     ProcessType,
+    /// An array of two descriptors.
+    Descriptors,
 }
 
 impl Transition {
@@ -255,6 +268,7 @@ impl Transition {
             | (Exec | Brand, 0) => SlotKind::Text,
             (BlockInsert | BlockMerge | BlockIssue | BlockComplete, 3) => SlotKind::Operation,
             (ProcessState, 4) => SlotKind::ProcessType,
+            (SyscallExit, 1) => SlotKind::Descriptors,
             _ => SlotKind::Integer,
         }
     }
@@ -284,9 +298,12 @@ const fn legacy(name: &'static str, of: Transition, fields: &'static [&'static s
     row(Tracer::Legacy, name, of, fields)
 }
 
-const CALL: &[&str] = &["id", "filename|pathname", "fd|fildes|oldfd"];
+const CALL: &[&str] =
+    &["id", "filename|pathname", "fd|fildes|oldfd", "cmd|max_fd", "flags|type", "arg"];
 /// Arguments are pointers; kernels after 6.12 have the texts beside them.
-const RAW_CALL: &[&str] = &["id", "__filename_val|__pathname_val", "fd|fildes|oldfd"];
+const RAW_CALL: &[&str] =
+    &["id", "__filename_val|__pathname_val", "fd|fildes|oldfd", "cmd|max_fd", "flags|type", "arg"];
+const EXIT: &[&str] = &["ret", "fildes|socket"];
 const SWITCH: &[&str] =
     &["prev_tid|prev_pid", "next_tid|next_pid", "prev_state", "prev_comm", "next_comm"];
 const WAKEUP: &[&str] = &["tid|pid", "target_cpu", "comm"];
@@ -352,12 +369,12 @@ pub(super) static ROWS: &[Row] = &[
     legacy("user_generic.thread_brand", Brand, &["name"]),
     // System calls
     lttng("sys_enter", SyscallEntry, CALL),
-    lttng("sys_exit", SyscallExit, &["ret"]),
-    lttng("exit_syscall", SyscallExit, &["ret"]),
+    lttng("sys_exit", SyscallExit, EXIT),
+    lttng("exit_syscall", SyscallExit, EXIT),
     lttng("syscall_entry_*", SyscallEntry, CALL),
-    lttng("syscall_exit_*", SyscallExit, &["ret"]),
+    lttng("syscall_exit_*", SyscallExit, EXIT),
     lttng("compat_syscall_entry_*", SyscallEntry, CALL),
-    lttng("compat_syscall_exit_*", SyscallExit, &["ret"]),
+    lttng("compat_syscall_exit_*", SyscallExit, EXIT),
     lttng("compat_sys_*", SyscallEntry, CALL),
     lttng("sys_*", SyscallEntry, CALL),
     perf("raw_syscalls:sys_enter", SyscallEntry, RAW_CALL),
@@ -456,7 +473,7 @@ pub(super) static ROWS: &[Row] = &[
     lttng(
         "lttng_statedump_file_descriptor",
         FileDescriptor,
-        &["pid|tid", "file_table_address", "fd", "filename"],
+        &["pid|tid", "file_table_address", "fd", "filename", "flags"],
     ),
     lttng("lttng_statedump_interrupt", IrqName, &["irq", "action"]),
     lttng("lttng_statedump_block_device", DeviceName, &["dev", "diskname"]),

@@ -96,8 +96,8 @@ fn is_process(
         && [process.name, process.brand, process.executable, process.opening]
             .into_iter()
             .all(&is_name)
-        && process.files.is_sorted_by(|a, b| a.0 < b.0)
-        && process.files.iter().all(|(_, name)| is_name(*name))
+        && process.files.is_sorted_by(|a, b| a.descriptor < b.descriptor)
+        && process.files.iter().all(|file| is_name(file.name))
         && process.functions.len() <= MAX_FUNCTIONS
         && process.tid.is_none_or(|tid| (0..TID_END).contains(&tid))
         && (process.serial.0 < table.next_serial || !process.alive)

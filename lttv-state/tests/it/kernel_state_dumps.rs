@@ -44,7 +44,7 @@ fn at_end(events: &[KernelEvent], check: impl FnOnce(&TraceState)) {
 
 fn files(state: &TraceState, tid: i32) -> Vec<(i32, &str)> {
     let (_, process) = state.find(tid).expect("a process");
-    process.files().iter().map(|(fd, name)| (*fd, state.name(*name))).collect()
+    process.files().iter().map(|file| (file.descriptor, state.name(file.name))).collect()
 }
 
 fn running(state: &TraceState, cpu: u32) -> Option<i32> {

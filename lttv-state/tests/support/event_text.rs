@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ltt_read::Trace;
-use ltt_read::schema::{ByteOrder, EnvValue, EventTypeId, FieldClass, Format, StreamClassId};
+use ltt_read::schema::{
+    Array, ByteOrder, EnvValue, EventTypeId, FieldClass, FieldKind, Format, Length, Roles,
+    StreamClassId,
+};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 
 /// A value of a field.
@@ -12,6 +15,8 @@ use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 enum Value {
     Integer(i64),
     Text(String),
+    /// Integers of 32 bits.
+    Array(Vec<i64>),
 }
 
 /// An event: time in ns, name, CPU and fields.
@@ -19,7 +24,7 @@ type Line = (u64, String, u64, Vec<(String, Value)>);
 
 const LOST: &str = "lost";
 
-/// Parses a line such as `[0.000000010] host NAME: { cpu_id = 0 }, { field = 1, text = "a" }`.
+/// Parses a line such as `[0.000000010] host NAME: { cpu_id = 0 }, { field = 1, text = "a", pair = [3 4] }`.
 fn parse(line: &str) -> Line {
     let (time, rest) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).expect("time");
     let (seconds, ns) = time.split_once('.').expect("nanoseconds");
@@ -40,6 +45,10 @@ fn parse(line: &str) -> Line {
 fn value_of(text: &str) -> Value {
     if let Some(text) = text.strip_prefix('"') {
         return Value::Text(text.trim_end_matches('"').to_owned());
+    }
+    if let Some(elements) = text.strip_prefix('[') {
+        let elements = elements.trim_end_matches(']').split_whitespace();
+        return Value::Array(elements.map(|of| of.parse().expect("decimal")).collect());
     }
     match text.strip_prefix("0x") {
         Some(hex) => Value::Integer(i64::from_str_radix(hex, 16).expect("hexadecimal")),
@@ -75,6 +84,14 @@ pub(crate) fn trace_by<'l>(
                 let class = match value {
                     Value::Integer(_) => FieldClass::sint(64, ByteOrder::Little),
                     Value::Text(_) => presets::text_array(16),
+                    Value::Array(elements) => FieldClass::new(
+                        FieldKind::Array(Array {
+                            element: FieldClass::sint(32, ByteOrder::Little).into(),
+                            length: Length::Static(elements.len() as u64),
+                            roles: Roles::NONE,
+                        }),
+                        8,
+                    ),
                 };
                 (name.as_str(), class)
             });
@@ -103,6 +120,9 @@ pub(crate) fn trace_by<'l>(
                 let value = match value {
                     Value::Integer(value) => FieldValue::from(*value),
                     Value::Text(text) => FieldValue::from(text.as_str()),
+                    Value::Array(of) => {
+                        FieldValue::Array(of.iter().copied().map(FieldValue::from).collect())
+                    }
                 };
                 (name.clone(), value)
             });

@@ -191,6 +191,7 @@ impl TraceState {
             && (1..TID_END).contains(&new)
             && self.processes.get(ix).tid == Some(old)
         {
+            self.take_files_of_group(ix);
             if let Some(leader) = self.processes.find(new) {
                 self.remove(leader, at.time);
             }
@@ -199,6 +200,7 @@ impl TraceState {
         if self.processes.get(ix).tid == Some(0) {
             return;
         }
+        self.close_on_exec(ix);
         self.rename(ix, name);
         let executable = self.intern(file);
         let process = self.processes.get_mut(ix);

@@ -191,6 +191,9 @@ impl RecordedEvents {
                 SlotKind::RawText => fields.raw_text(at).map(|text| self.push_text(text)),
                 SlotKind::Operation => Some(fields.operation(at) as u64),
                 SlotKind::ProcessType => fields.process_type(at).map(|of| of as u64),
+                SlotKind::Descriptors => fields.descriptors(at).map(|[first, second]| {
+                    u64::from(second as u32) << 32 | u64::from(first as u32)
+                }),
             };
             head |= u64::from(word.is_some()) << slot;
             self.words.push(word.unwrap_or(0));
@@ -326,6 +329,10 @@ impl Fields for RecordedFields<'_> {
     #[inline]
     fn raw_text(&self, slot: usize) -> Option<&[u8]> {
         self.text(slot)
+    }
+
+    fn descriptors(&self, slot: usize) -> Option<[i32; 2]> {
+        self.integer(slot).map(|both| [both as i32, (both >> 32) as i32])
     }
 
     fn operation(&self, slot: usize) -> RequestOperation {

@@ -108,7 +108,7 @@ fn threads(trace: &Path, time: Timestamp) -> BTreeMap<i32, Known> {
         for (_, process) in state.processes() {
             let Some(tid) = process.tid().filter(|tid| *tid != 0) else { continue };
             let files = process.files().iter();
-            let files = files.map(|(fd, name)| (*fd, state.name(*name).to_owned()));
+            let files = files.map(|file| (file.descriptor, state.name(file.name).to_owned()));
             let name = state.name(process.name()).to_owned();
             // A state dump shows a thread of an unknown process as its own.
             let pid = process.pid().unwrap_or(tid);

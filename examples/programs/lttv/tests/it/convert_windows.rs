@@ -234,7 +234,7 @@ fn state(folder: &Path, time: i64, tids: &BTreeSet<i32>, cpus: &BTreeSet<u32>) -
     let thread = |tid: &i32| {
         let (_, process) = state.find(*tid)?;
         let name = |name| state.name(name).to_owned();
-        let files = process.files().iter().map(|(fd, file)| (*fd, name(*file))).collect();
+        let files = process.files().iter().map(|file| (file.descriptor, name(file.name))).collect();
         // A state dump shows a thread of an unknown process as its own, and an unknown parent as 0.
         let (pid, parent) = (process.pid().unwrap_or(*tid), process.parent().unwrap_or(0));
         Some((*tid, (name(process.name()), pid, parent, files)))

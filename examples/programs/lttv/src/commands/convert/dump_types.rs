@@ -98,6 +98,7 @@ fn classes() -> [(&'static str, FieldClass); 4] {
         ("pid", id()),
         ("file_table_address", table()),
         ("fd", id()),
+        ("flags", FieldClass::uint(32, ByteOrder::Little)),
         ("filename", FieldClass::string()),
     ]);
     let empty = || FieldClass::structure([]);

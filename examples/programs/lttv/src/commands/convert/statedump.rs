@@ -17,6 +17,9 @@ use super::clock::cycles_at;
 use super::dump_types::DumpTypes;
 use super::in_order::InOrder;
 
+/// The flag of `open` that the execution of a program closes the file.
+const O_CLOEXEC: u32 = 0o2_000_000;
+
 /// The events of a state dump for one trace.
 #[derive(Debug, Clone)]
 pub(super) struct StateDump {
@@ -156,13 +159,15 @@ fn events(
         let values = values.into_iter().filter(|(name, _)| has(types.process, name));
         events.push((types.process, FieldValue::fields(values)));
         let Some(file) = types.file else { continue };
-        for (fd, name) in process.files() {
+        for open in process.files() {
+            let flags = if open.closes_on_exec { O_CLOEXEC } else { 0 };
             let values = [
                 ("pid", FieldValue::from(tid)),
                 ("tid", tid.into()),
                 ("file_table_address", table_address(number).into()),
-                ("fd", (*fd).into()),
-                ("filename", text(state.name(*name), usize::MAX)),
+                ("fd", open.descriptor.into()),
+                ("flags", flags.into()),
+                ("filename", text(state.name(open.name), usize::MAX)),
             ];
             let values = values.into_iter().filter(|(name, _)| has(file, name));
             events.push((file, FieldValue::fields(values)));
