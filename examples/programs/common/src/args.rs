@@ -290,7 +290,7 @@ impl InputArgs {
     }
 
     /// Compiles the filters and conditions for the traces, and reports the parts of filters that are never or
-    /// always true.
+    /// always true, and conditions that are never true.
     /// Returns `None` if there is no filter.
     ///
     /// # Errors
@@ -312,10 +312,17 @@ impl InputArgs {
         if let Some(filters) = &filters {
             report.filter_notes(filters.filters().notes());
         }
-        match self.conditions.is_empty() {
-            true => Ok(filters),
-            false => compiled(self.expression()?),
+        if self.conditions.is_empty() {
+            return Ok(filters);
         }
+        // Options that select nothing are noted, too, such as the number of a CPU that no trace has.
+        for condition in &self.conditions {
+            let one = compiled(self.all_of(&[std::slice::from_ref(condition)])?)?;
+            if one.is_some_and(|one| one.filters().matches_none()) {
+                report.message(format_args!("no event passes `{condition}`"));
+            }
+        }
+        compiled(self.expression()?)
     }
 
     /// Refuses filters, for a command that follows all events.

@@ -35,6 +35,24 @@ fn help_and_wrong_options() {
     }
 }
 
+/// Options that select nothing say so, as filters do.
+#[test]
+fn an_option_that_selects_no_event_is_noted() {
+    let noted = [
+        ("--cpu=99", "lttv: no event passes `cpu == 99`\n"),
+        ("--name=nosuch", "lttv: no event passes `name =~ \"nosuch\"`\n"),
+    ];
+    for (option, note) in noted {
+        let run = dump(&[option], KERNEL.as_ref());
+        assert_eq!((run.status, &*run.stdout), (Some(0), &b""[..]), "{option}: {}", run.stderr);
+        assert_eq!(run.stderr, note, "{option}");
+    }
+    for option in ["--cpu=0", "--cpu=0,99", "--name=sched_*"] {
+        let run = dump(&["--count", option], KERNEL.as_ref());
+        assert_eq!((run.status, &*run.stderr), (Some(0), ""), "{option}");
+    }
+}
+
 /// A filter that never or always matches is used, and noted on standard error.
 #[test]
 fn a_filter_that_decides_nothing_is_noted() {
