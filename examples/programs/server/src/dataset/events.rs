@@ -84,7 +84,7 @@ impl Events {
         let times = context.attach_data(self.snapshot().times);
         let groups = groups.to_vec();
         context.on_event(Subscription::to_every_event(), move |call| {
-            let (time, delivery) = (call.event_time(), call.delivery_time());
+            let (time, delivery) = (call.event.timestamp(), call.delivery_time());
             let group = groups[call.trace.index().0];
             call.extensions[times][group].push(time, delivery);
         });

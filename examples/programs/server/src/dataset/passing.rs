@@ -37,7 +37,7 @@ impl Passed {
     /// the traceset.
     pub fn before(&self, group: usize, counted: &Counted, time: Timestamp) -> u64 {
         let delivered = Timestamp::from_ns(counted.delivered_before(time) as i64);
-        self.numbers.times[group].before(delivered) + self.moved[group].more_before(time)
+        self.moved[group].before(time, self.numbers.times[group].before(delivered))
     }
 }
 
@@ -159,11 +159,11 @@ impl Passing {
         let mut number = 0;
         context.on_event(Subscription::to_every_event(), move |call| {
             if filters.matches(call) {
-                let (time, delivery) = (call.event_time(), call.delivery_time());
+                let (time, delivery) = (call.event.timestamp(), call.delivery_time());
                 let group = groups[call.trace.index().0];
                 let passed = &mut call.extensions[passed];
                 let place = Timestamp::from_ns(number);
-                passed.numbers.times[group].push(place, place);
+                passed.numbers.times[group].push(Some(place), place);
                 passed.moved[group].push(time, delivery);
             }
             number += 1;

@@ -12,7 +12,7 @@ use super::time_counts::TimeCounts;
 const FILE: &str = "events";
 
 /// The first bytes of the file, with the version of the format.
-const MAGIC: &[u8; 8] = b"LTTVET\x00\x02";
+const MAGIC: &[u8; 8] = b"LTTVET\x00\x03";
 
 /// Reads the times of events of groups, if they are those of the traces as they are now.
 pub(super) fn read(
@@ -70,7 +70,7 @@ mod tests {
         let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/ust");
         let (traceset, mut times) = (Traceset::open(traces).unwrap(), TimeCounts::default());
         let time = ltt_read::Timestamp::from_ns;
-        (0..10).for_each(|ns| times.push(time(ns), time(ns.max(5))));
+        (0..10).for_each(|ns| times.push(Some(time(ns)), time(ns.max(5))));
         times.flush();
         let folder = cache.folder(&traceset).unwrap();
         assert!(read(&folder, &traceset, &[1]).is_none());

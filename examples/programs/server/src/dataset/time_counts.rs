@@ -18,11 +18,12 @@ pub struct TimeCounts {
 }
 
 impl TimeCounts {
-    /// Adds the next event, with its own time and that of its delivery.
+    /// Adds the next event, with its own time, if it has one, and that of its delivery.
     #[inline]
-    pub fn push(&mut self, time: Timestamp, delivery: Timestamp) {
+    pub fn push(&mut self, time: Option<Timestamp>, delivery: Timestamp) {
         self.delivered.push(delivery);
         self.moved.push(time, delivery);
+        let Some(time) = time else { return };
         let ns = time.as_ns();
         self.span = match self.span {
             None => Some((ns, ns)),
@@ -53,7 +54,7 @@ impl TimeCounts {
 
     /// Returns the number of events whose own time is before a time.
     pub fn before(&self, time: Timestamp) -> u64 {
-        self.delivered.before(time) + self.moved.more_before(time)
+        self.moved.before(time, self.delivered.before(time))
     }
 
     /// Returns the number of events that are delivered before a time.
@@ -97,12 +98,14 @@ impl TimeCounts {
             }
         };
         let moved = Moved { own, delivered: of_moved };
-        (moved.own.len() == moved.delivered.len() && span.is_some() != delivered.is_empty())
-            .then_some(TimeCounts { delivered, moved, span })
+        (moved.own.len() <= moved.delivered.len()
+            && moved.delivered.len() <= delivered.len()
+            && (span.is_none() || !delivered.is_empty()))
+        .then_some(TimeCounts { delivered, moved, span })
     }
 }
 
-/// The events whose own time is before that of their delivery, since a clock went back.
+/// The events whose own time is before that of their delivery, since a clock went back, and those without a time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Moved {
     own: SortedTimes,
@@ -112,10 +115,10 @@ pub(super) struct Moved {
 impl Moved {
     /// Adds an event, if its times differ.
     #[inline]
-    pub(super) fn push(&mut self, time: Timestamp, delivery: Timestamp) {
-        if time < delivery {
-            self.own.push(time);
+    pub(super) fn push(&mut self, time: Option<Timestamp>, delivery: Timestamp) {
+        if time.is_none_or(|time| time < delivery) {
             self.delivered.push(delivery);
+            time.into_iter().for_each(|time| self.own.push(time));
         }
     }
 
@@ -125,10 +128,10 @@ impl Moved {
         self.delivered.flush();
     }
 
-    /// Returns by how much the number of events before a time is greater than that of events that are
+    /// Returns the number of events whose own time is before a time, given the number of those that are
     /// delivered before it.
-    pub(super) fn more_before(&self, time: Timestamp) -> u64 {
-        self.own.before(time).saturating_sub(self.delivered.before(time))
+    pub(super) fn before(&self, time: Timestamp, delivered: u64) -> u64 {
+        (delivered + self.own.before(time)).saturating_sub(self.delivered.before(time))
     }
 }
 
@@ -205,18 +208,18 @@ fn merged(a: &EventTimes, b: &EventTimes) -> EventTimes {
 mod tests {
     use super::*;
 
-    /// Times of events whose clock often goes back, with the times of their delivery.
-    fn times(count: i64) -> Vec<(Timestamp, Timestamp)> {
+    /// Times of events whose clock often goes back, some of which have none, with the times of their delivery.
+    fn times(count: i64) -> Vec<(Option<Timestamp>, Timestamp)> {
         let mut latest = i64::MIN;
         let one = |at: i64| {
             let time = at * 10 - if at % 7 < 3 { at % 1000 * 50 } else { 0 };
             latest = latest.max(time);
-            (Timestamp::from_ns(time), Timestamp::from_ns(latest))
+            ((at % 11 != 0).then_some(Timestamp::from_ns(time)), Timestamp::from_ns(latest))
         };
         (0..count).map(one).collect()
     }
 
-    fn counts(times: &[(Timestamp, Timestamp)]) -> TimeCounts {
+    fn counts(times: &[(Option<Timestamp>, Timestamp)]) -> TimeCounts {
         let mut counts = TimeCounts::default();
         times.iter().for_each(|(time, delivery)| counts.push(*time, *delivery));
         counts.flush();
@@ -234,7 +237,8 @@ mod tests {
             let step = (count / 50).max(1);
             for probe in (-60_000..count * 10 + 20).step_by(10 * step as usize) {
                 let probe = Timestamp::from_ns(probe);
-                let own = all.iter().filter(|(time, _)| *time < probe).count() as u64;
+                let own = all.iter().filter(|(time, _)| time.is_some_and(|time| time < probe));
+                let own = own.count() as u64;
                 let delivered = all.iter().filter(|(_, time)| *time < probe).count() as u64;
                 for counts in [&counts, &stored] {
                     assert_eq!(counts.before(probe), own, "{count}, {probe}");

@@ -1,5 +1,6 @@
 //! All attributes of the kernel's state over time.
 
+use lttv_common::kernel_trace::HISTORY;
 use lttv_state::history::History;
 use lttv_state::tree::Quark;
 
@@ -31,7 +32,7 @@ impl Output for StateSystem {
     }
 
     fn serves(&self, dataset: &Dataset) -> bool {
-        dataset.kernel().is_some()
+        dataset.kernel().is_some_and(|kernel| kernel.serves(&HISTORY))
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {

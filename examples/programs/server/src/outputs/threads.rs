@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use lttv_common::kernel_trace::HISTORY;
 use lttv_state::history::{History, Timestamp};
 
 use super::Output;
@@ -40,7 +41,7 @@ impl Output for ThreadStatus {
     }
 
     fn serves(&self, dataset: &Dataset) -> bool {
-        dataset.kernel().is_some()
+        dataset.kernel().is_some_and(|kernel| kernel.serves(&HISTORY))
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {

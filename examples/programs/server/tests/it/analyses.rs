@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::support::calls::write_calls;
-use crate::support::{Running, ids, random, span, traces};
+use crate::support::figures::{figures, served_figures};
+use crate::support::{Running, entries, ids, label, random, span, traces};
 use ltt_read::Timestamp;
 use lttv_common::clocks::Corrections;
 use lttv_common::definitions::DefineArgs;
@@ -13,7 +14,7 @@ use lttv_server::dataset::DatasetOptions;
 use lttv_server::http::guard::Guard;
 use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
-use lttv_state::latency::{Family, GroupBy, Latency, LatencyAnalysis, Settings};
+use lttv_state::latency::{Family, LatencyAnalysis, Settings};
 use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitAnalysis, WaitGraph};
 use serde_json::{Value, json};
@@ -30,14 +31,6 @@ const CALLS: &str = "/outputs/timeGraph/org.eclipse.tracecompass.internal.analys
                      .callstack.provider.CallStackDataProvider";
 const PATHS: &str = "/outputs/timeGraph/org.eclipse.tracecompass.analysis.graph.core.dataprovider\
                      .CriticalPathDataProvider";
-
-fn label(entry: &Value, at: usize) -> &str {
-    entry["labels"][at].as_str().unwrap()
-}
-
-fn entries(tree: &Value) -> &[Value] {
-    tree["entries"].as_array().unwrap()
-}
 
 fn wait_graph(traceset: &Traceset) -> WaitGraph {
     let mut context = TracesetContext::new(traceset);
@@ -183,37 +176,6 @@ const ANALYSES: [(&str, &[Family]); 4] = [
     ),
     ("org.lttv.latency.disk", &[Family::DiskQueue, Family::DiskDevice]),
 ];
-
-/// Returns the rows that a tree of figures should have: name, least, greatest, count and total.
-fn figures(latency: &Latency, families: &[Family]) -> BTreeMap<String, Vec<[u64; 4]>> {
-    let of = &latency.traces()[0];
-    let mut rows: BTreeMap<String, Vec<[u64; 4]>> = BTreeMap::new();
-    for family in families.iter().filter(|family| of.missing(**family).is_empty()) {
-        let mut add = |name: String, figures: &lttv_state::latency::LatencyFigures| {
-            let spread = figures.durations().spread();
-            let values = [spread.least().value, spread.greatest().value];
-            let row = [values[0], values[1], spread.count(), spread.total()];
-            rows.entry(name).or_default().push(row);
-        };
-        add(family.title().to_owned(), &of.total(*family));
-        for row in of.rows(*family, GroupBy::Subject) {
-            add(row.subject.map_or(String::new(), |subject| of.subject(subject)), &row.figures);
-        }
-    }
-    rows.values_mut().for_each(|rows| rows.sort_unstable());
-    rows
-}
-
-fn served_figures(tree: &Value) -> BTreeMap<String, Vec<[u64; 4]>> {
-    let mut rows: BTreeMap<String, Vec<[u64; 4]>> = BTreeMap::new();
-    for entry in entries(tree).iter().filter(|entry| entry.get("parentId").is_some()) {
-        let number = |at: usize| label(entry, at).parse().unwrap_or(0);
-        let row = [number(1), number(2), number(5), number(6)];
-        rows.entry(label(entry, 0).to_owned()).or_default().push(row);
-    }
-    rows.values_mut().for_each(|rows| rows.sort_unstable());
-    rows
-}
 
 #[test]
 fn latencies_are_those_of_the_crate() {

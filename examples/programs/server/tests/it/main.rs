@@ -2,6 +2,7 @@
 
 mod support;
 
+mod agreement;
 mod analyses;
 mod bounds;
 mod columns;

@@ -94,7 +94,7 @@ mod tests {
         let numbers: Vec<u64> = (0..20_000).map(|at: u64| at * 3 + at / 100 * 100_000).collect();
         for (at, number) in numbers.iter().enumerate() {
             let place = Timestamp::from_ns(*number as i64);
-            times[at % 2].push(place, place);
+            times[at % 2].push(Some(place), place);
         }
         times.iter_mut().for_each(TimeCounts::flush);
         let passing = Counted { times, is_complete: true };

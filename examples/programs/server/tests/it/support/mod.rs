@@ -1,6 +1,7 @@
 //! A server in this process, and a small HTTP client.
 
 pub(crate) mod calls;
+pub(crate) mod figures;
 pub(crate) mod small_traces;
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -177,6 +178,16 @@ pub(crate) fn random(count: usize, start: i64, end: i64) -> impl Iterator<Item =
 /// Returns the start and the end of a model, in ns.
 pub(crate) fn span(model: &Value) -> (i64, i64) {
     (model["start"].as_i64().unwrap(), model["end"].as_i64().unwrap())
+}
+
+/// Returns a label of an entry of a tree.
+pub(crate) fn label(entry: &Value, at: usize) -> &str {
+    entry["labels"][at].as_str().unwrap()
+}
+
+/// Returns the entries of a tree.
+pub(crate) fn entries(tree: &Value) -> &[Value] {
+    tree["entries"].as_array().unwrap()
 }
 
 /// Returns the ids of the entries of a tree that have data.
