@@ -4,8 +4,5 @@ import sys
 
 import lttv
 
-trace = lttv.open(sys.argv[1])
-for name in trace.table_names:
-    count = len(trace.table(name))
-    if count:
-        print(name, count)
+for name, table in lttv.open(sys.argv[1]).tables().items():
+    print(name, len(table))

@@ -8,7 +8,7 @@ import lttv
 spans = lttv.open(sys.argv[1]).periods(
     "irq_handler_entry", "irq_handler_exit", on="irq", name="handler", capture="irq"
 )
-durations = collections.defaultdict(list)
+durations: dict[str, list[int]] = collections.defaultdict(list)
 for row in spans.select("handler.irq", "duration").to_dicts():
     if row["duration"] is not None:
         durations[row["handler.irq"]].append(row["duration"])

@@ -2,16 +2,24 @@
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use ltt_read::Progress;
 use lttv_arrow::{Damage, EventTable, Scan, Sink, is_in_order};
 use lttv_context::Traceset;
+use pyo3::prelude::*;
 
+use crate::errors::{of_read, warn_of_damage};
+use crate::events::OnDamage;
+use crate::outside::check_signals;
 use crate::selection::Selection;
 use crate::stream::Output;
-use crate::table::Source;
+use crate::table::{Source, Table, of_arrow};
+
+/// The time between two looks for an interrupt by the user.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The number of rows of a batch.
 const BATCH_ROWS: usize = 1 << 16;
@@ -52,5 +60,76 @@ impl Sink for Receiver<'_> {
 
     fn step(&mut self, _: Progress) -> ControlFlow<()> {
         self.0.step()
+    }
+}
+
+/// Reads some tables at once, and returns those with rows, in memory, with their names.
+pub(crate) fn read_tables(
+    py: Python<'_>,
+    traceset: &Traceset,
+    tables: Vec<EventTable>,
+    selection: &Selection,
+    on_damage: OnDamage,
+) -> PyResult<Vec<(String, Table)>> {
+    let all = |table| {
+        let table: Arc<EventTable> = Arc::new(table);
+        let columns = (0..table.schema().fields().len()).collect();
+        lttv_arrow::Selection { table, columns }
+    };
+    let selections: Vec<_> = tables.into_iter().map(all).collect();
+    let mut collector = Collector {
+        batches: vec![Vec::new(); selections.len()],
+        looked: Instant::now(),
+        raised: None,
+    };
+    let read = py.detach(|| {
+        Scan::new(traceset, selections.clone())
+            .window(selection.window)
+            .filters(selection.filters.as_deref())
+            .batch_rows(BATCH_ROWS)
+            .read(&mut collector)
+    });
+    collector.raised.map_or(Ok(()), Err)?;
+    let damage = read.map_err(|error| of_arrow(&error))?;
+    match (on_damage, damage.errors.first()) {
+        (OnDamage::Raise, Some(error)) => return Err(of_read(py, error)),
+        (OnDamage::Ignore, _) => {}
+        _ => warn_of_damage(py, &damage.errors, damage.errors_omitted, &damage.notices)?,
+    }
+    let rows = selections.into_iter().zip(collector.batches);
+    let with_rows = rows.filter(|(_, batches)| !batches.is_empty());
+    let table = |(of, batches): (lttv_arrow::Selection, _)| {
+        let name = of.table.name().to_owned();
+        (name.clone(), Table::of_batches(name, batches, Arc::clone(of.table.schema())))
+    };
+    Ok(with_rows.map(table).collect())
+}
+
+/// Collects the batches of each table.
+struct Collector {
+    batches: Vec<Vec<RecordBatch>>,
+    /// The time of the last look for an interrupt.
+    looked: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Sink for Collector {
+    fn batch(&mut self, table: usize, batch: RecordBatch) -> ControlFlow<()> {
+        self.batches[table].push(batch);
+        ControlFlow::Continue(())
+    }
+
+    fn step(&mut self, _: Progress) -> ControlFlow<()> {
+        if self.looked.elapsed() < PATIENCE {
+            return ControlFlow::Continue(());
+        }
+        self.looked = Instant::now();
+        match Python::attach(check_signals) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                self.raised = Some(raised);
+                ControlFlow::Break(())
+            }
+        }
     }
 }

@@ -115,6 +115,7 @@ struct Rows<'o> {
     has_arguments: bool,
     has_file: bool,
     has_end: bool,
+    has_name: bool,
     /// The arguments of the last span.
     arguments: String,
     len: usize,
@@ -195,6 +196,7 @@ impl<'o> Rows<'o> {
             has_arguments: has("arguments"),
             has_file: has("file"),
             has_end: has("end_event") || has("begin_event"),
+            has_name: has("name"),
             arguments: String::new(),
             len: 0,
         }
@@ -251,7 +253,7 @@ impl SpanReceiver for Rows<'_> {
             false => shown.reader.period_values(span, names),
         };
         let period = names.period(span).map_or("", |period| period.name());
-        let name = shown.name();
+        let name = if self.has_name { shown.name() } else { "".into() };
         let number = |of: Option<i64>| of.map(i128::from);
         for Column { number: at, values } in &mut self.columns {
             match *at {

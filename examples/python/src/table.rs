@@ -32,8 +32,8 @@ pub(crate) trait Source: Send + Sync {
     ) -> Result<lttv_arrow::Damage, ArrowError>;
 }
 
-/// Rows in memory.
-struct Stored(RecordBatch, SchemaRef);
+/// Rows in memory, of one schema.
+struct Stored(Vec<RecordBatch>, SchemaRef);
 
 impl Source for Stored {
     fn schema(&self) -> &SchemaRef {
@@ -45,9 +45,10 @@ impl Source for Stored {
         columns: &[usize],
         output: &Output,
     ) -> Result<lttv_arrow::Damage, ArrowError> {
-        if self.0.num_rows() > 0 {
-            // Nothing follows that could be left out.
-            let _ = output.batch(self.0.project(columns)?);
+        for batch in self.0.iter().filter(|batch| batch.num_rows() > 0) {
+            if output.batch(batch.project(columns)?).is_break() {
+                break;
+            }
         }
         Ok(lttv_arrow::Damage::default())
     }
@@ -77,7 +78,16 @@ impl Table {
     /// Creates a table of rows in memory.
     pub(crate) fn stored(name: impl Into<String>, rows: RecordBatch) -> Table {
         let schema = rows.schema();
-        Table::new(name, Arc::new(Stored(rows, schema)), OnDamage::Warn)
+        Table::of_batches(name, vec![rows], schema)
+    }
+
+    /// Creates a table of batches in memory, which have one schema.
+    pub(crate) fn of_batches(
+        name: impl Into<String>,
+        batches: Vec<RecordBatch>,
+        schema: SchemaRef,
+    ) -> Table {
+        Table::new(name, Arc::new(Stored(batches, schema)), OnDamage::Warn)
     }
 
     /// Returns a table with some of the columns.

@@ -17,7 +17,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::analyses;
 use crate::errors::OptionError;
-use crate::event_table::EventRows;
+use crate::event_table::{self, EventRows};
 use crate::events::{Events, OnDamage, Reader};
 use crate::history::History;
 use crate::hosting::{self, Failure};
@@ -34,14 +34,14 @@ use crate::values::type_name;
 pub(crate) struct Trace {
     args: OpenArgs,
     traceset: Traceset,
-    tables: OnceLock<Tables>,
+    catalogue: OnceLock<Tables>,
     is_in_order: Arc<OnceLock<bool>>,
 }
 
 impl Trace {
     pub(crate) fn open(py: Python<'_>, args: OpenArgs) -> PyResult<Trace> {
         let traceset = args.open(py)?;
-        Ok(Trace { args, traceset, tables: OnceLock::new(), is_in_order: Arc::default() })
+        Ok(Trace { args, traceset, catalogue: OnceLock::new(), is_in_order: Arc::default() })
     }
 
     fn span(&self, py: Python<'_>) -> Option<TimeSpan> {
@@ -57,8 +57,8 @@ impl Trace {
         Ok(Table::new("spans", Arc::new(rows), OnDamage::Warn))
     }
 
-    fn tables(&self) -> &Tables {
-        self.tables.get_or_init(|| Tables::new(&self.traceset))
+    fn catalogue(&self) -> &Tables {
+        self.catalogue.get_or_init(|| Tables::new(&self.traceset))
     }
 }
 
@@ -148,7 +148,7 @@ impl Trace {
     /// The names of the tables of events.
     #[getter]
     fn table_names(&self) -> Vec<String> {
-        self.tables().names().to_vec()
+        self.catalogue().names().to_vec()
     }
 
     /// Returns the table of an event type, or of all events.
@@ -174,8 +174,8 @@ impl Trace {
         errors: &str,
     ) -> PyResult<Table> {
         let table = match &name {
-            None => self.tables().all(),
-            Some(name) => self.tables().of(name).ok_or_else(|| {
+            None => self.catalogue().all(),
+            Some(name) => self.catalogue().of(name).ok_or_else(|| {
                 PyKeyError::new_err(format!("no trace has events of type {name}"))
             })?,
         };
@@ -191,6 +191,36 @@ impl Trace {
         let name = name.unwrap_or_else(|| lttv_arrow::EVENTS.to_owned());
         let table = Table::new(name, Arc::new(rows), OnDamage::named(errors)?);
         if columns.is_empty() { Ok(table) } else { table.selected(&columns) }
+    }
+
+    /// Returns the tables of all event types that occur, from one read: they are in memory.
+    ///
+    /// >>> tables = lttv.open("examples/traces/kernel").tables("irq_handler_*")
+    /// >>> {name: len(table) for name, table in tables.items()}
+    /// {'irq_handler_entry': 48, 'irq_handler_exit': 48}
+    #[pyo3(signature = (events = None, *, r#where = None, begin = None, end = None, cpu = None, errors = "warn"))]
+    #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn tables<'py>(
+        &self,
+        py: Python<'py>,
+        events: Option<Texts>,
+        r#where: Option<Texts>,
+        begin: Option<Time>,
+        end: Option<Time>,
+        cpu: Option<Numbers>,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let catalogue = self.catalogue();
+        let choice = Choice { events, filter: r#where, cpu, begin, end };
+        let selection = choice.compile(py, self.traceset.traces())?;
+        let tables = catalogue.names().iter().filter_map(|name| catalogue.of(name)).collect();
+        let on_damage = OnDamage::named(errors)?;
+        let all = PyDict::new(py);
+        let read = event_table::read_tables(py, &self.traceset, tables, &selection, on_damage)?;
+        for (name, table) in read {
+            all.set_item(name, table)?;
+        }
+        Ok(all)
     }
 
     /// Statistics of CPUs, processes, devices and events, as `lttv stats`.

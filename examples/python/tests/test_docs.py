@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.metadata
 import inspect
 import os
 import pathlib
@@ -41,8 +42,9 @@ def documented() -> list[tuple[str, str]]:
         found.append((name, inspect.getdoc(item) or ""))
         if inspect.isclass(item):
             for key, member in vars(item).items():
+                is_attribute = inspect.isgetsetdescriptor(member) or inspect.ismemberdescriptor(member)
                 is_own = isinstance(member, (types.FunctionType, property)) or inspect.isroutine(member)
-                if not key.startswith("_") and (is_own or inspect.isgetsetdescriptor(member)):
+                if not key.startswith("_") and (is_own or is_attribute):
                     found.append((f"{name}.{key}", inspect.getdoc(member) or ""))
     return found
 
@@ -54,6 +56,11 @@ def test_docstrings(name: str, text: str) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(test)
     assert runner.summarize().failed == 0
+
+
+def test_the_licences_are_in_the_package() -> None:
+    files = {path.name for path in importlib.metadata.files("lttv") or []}
+    assert {"LICENSE-APACHE", "LICENSE-MIT"} <= files
 
 
 def test_the_scripts_print_what_those_of_bt2_print(bt2: str, traces: pathlib.Path) -> None:

@@ -35,8 +35,6 @@ def test_all_consumers_find_the_same(kernel: lttv.Trace) -> None:
 
 def test_every_table_has_all_rows(kernel: lttv.Trace) -> None:
     counts = collections.Counter(event.name for event in kernel)
-    found = {name: len(kernel.table(name, "cpu")) for name in kernel.table_names}
-    assert {name: count for name, count in found.items() if count > 0} == counts
     everything = kernel.table()
     assert "fields" in everything.columns and len(everything) == 6087
     assert pl.DataFrame(everything)["name"].value_counts().height == len(counts)
@@ -56,6 +54,19 @@ def test_values_are_those_of_events(traces: pathlib.Path, name: str) -> None:
                     value = value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
                 if isinstance(value, (int, str)) and field in row:
                     assert row[field] == (int(value) if isinstance(value, int) else value)
+
+
+def test_all_tables_are_read_at_once(kernel: lttv.Trace) -> None:
+    tables = kernel.tables()
+    counts = collections.Counter(event.name for event in kernel)
+    assert {name: len(table) for name, table in tables.items()} == counts
+    for name in kernel.table_names:
+        rows = kernel.table(name).to_dicts()
+        assert (tables[name].to_dicts() if name in tables else []) == rows, name
+    some = kernel.tables("sched_*", where="cpu > 2", begin="+10ms")
+    assert all(name.startswith("sched_") for name in some)
+    expected = kernel.table("sched_switch", where="cpu > 2", begin="+10ms").to_dicts()
+    assert some["sched_switch"].to_dicts() == expected
 
 
 def test_columns_and_windows(kernel: lttv.Trace) -> None:
@@ -139,6 +150,10 @@ def test_damage_is_raised_on_request(traces: pathlib.Path, tmp_path: pathlib.Pat
         pl.DataFrame(trace.table("sched_switch", errors="raise"))
     with pytest.raises(Exception, match="sched_"):
         pa.table(trace.table("sched_switch", errors="raise"))
+    with pytest.warns(lttv.DamageWarning):
+        assert len(trace.tables("sched_switch")["sched_switch"]) == len(whole)
+    with pytest.raises(lttv.TraceError, match="sched_"):
+        trace.tables("sched_switch", errors="raise")
 
 
 def test_notebooks_show_tables(kernel: lttv.Trace) -> None:

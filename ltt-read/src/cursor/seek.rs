@@ -2,6 +2,7 @@
 
 use super::{Cursor, Position, State};
 use crate::base::time::Timestamp;
+use crate::layout::header::Ahead;
 use crate::packet::Packet;
 use crate::report::Error;
 use crate::trace::TimedPacket;
@@ -58,6 +59,7 @@ impl Cursor {
         self.last_timestamp = Timestamp::MIN;
         let (first, end) = (self.tracefile().first_file(), self.tracefile().end_of_files());
         let is_released = position.file < first;
+        let is_entered = self.has_entered_soundly(&position);
         self.file = position.file.min(end.saturating_sub(1));
         if position.at_end {
             self.state = State::End;
@@ -69,7 +71,9 @@ impl Cursor {
             return Ok(());
         }
         let Position { packet_offset, packet_number, packet_clock, .. } = position;
-        if let Err(error) = self.enter_packet(packet_offset, packet_number, packet_clock) {
+        if is_entered {
+            self.return_to_first_event();
+        } else if let Err(error) = self.enter_packet(packet_offset, packet_number, packet_clock) {
             // Positions between events that were recovered were found after the error.
             if !self.is_recovered(position.bit) {
                 return Err(error);
@@ -83,6 +87,29 @@ impl Cursor {
         self.next = position.bit.max(self.next).min(self.content_end);
         self.clock = position.clock;
         Ok(())
+    }
+
+    /// Returns `true` if the current packet is that of a position, and entering it again would find the same.
+    fn has_entered_soundly(&self, position: &Position) -> bool {
+        let Packet { offset, number, missing, damage, wrong_magic, wrong_uuid, .. } = &self.packet;
+        let place = (self.file, *offset, *number, self.packet_clock);
+        let Position { file, packet_offset, packet_number, packet_clock, .. } = *position;
+        // What is wrong with a packet is noted each time. After an error, its content is empty.
+        let is_sound = damage.is_none() && wrong_magic.is_none() && wrong_uuid.is_none();
+        self.state == State::Packet
+            && place == (file, packet_offset, packet_number, packet_clock)
+            && (is_sound && *missing == 0)
+            && (self.content_end > 0 && self.content_end == self.packet.readable_bits())
+    }
+
+    /// Returns to the first event of the current packet.
+    fn return_to_first_event(&mut self) {
+        // The events before the next one are not those that were read before it.
+        self.packets_entered += 1;
+        self.latest = Timestamp::MIN;
+        self.ahead = Ahead::NONE;
+        self.next = self.packet.events_start;
+        self.clock = self.packet.clock;
     }
 
     /// Returns to the start of the tracefile.

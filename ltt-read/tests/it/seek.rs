@@ -127,6 +127,14 @@ fn check_positions(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCa
         cuts.push((cursor.position(), packets.len()));
         prop_assert!(cuts.is_sorted());
         let mut other = trace.cursor(TracefileIndex(stream));
+        // One event at a time: most are of the packet that has been entered.
+        for (cut, first) in cuts.iter().chain(cuts.iter().rev()) {
+            other.seek(*cut).map_err(unexpected)?;
+            let found = other.next().map_err(unexpected)?;
+            prop_assert_eq!(found.map(number), all.get(*first).copied(), "after {:?}", cut);
+            let found = found.map(|event| (event.packet().clone(), event.cycles()));
+            prop_assert_eq!(found.as_ref(), packets.get(*first), "after {:?}", cut);
+        }
         for (cut, first) in cuts {
             other.seek(cut).map_err(unexpected)?;
             for i in first..all.len() {

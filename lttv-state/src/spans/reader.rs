@@ -6,6 +6,7 @@ use ltt_read::schema::Scope;
 use ltt_read::{Cursor, Event, TraceIndex, Value};
 use lttv_context::Traceset;
 
+use super::arguments::names;
 use super::names::SpanNames;
 use super::place::EventPlace;
 use super::span::Span;
@@ -15,6 +16,8 @@ const PATHS: [&str; 6] = ["filename", "pathname", "path", "oldname", "file", "na
 
 /// Returns the path among the arguments of the system call that an event begins; `None` if there is none.
 pub fn path_of(event: &Event<'_>) -> Option<String> {
+    // Most events have none, which their type tells.
+    names(event).find(|name| PATHS.contains(name))?;
     let payload = event.scope(Scope::Payload)?;
     let (_, path) = payload
         .members()

@@ -49,7 +49,10 @@ def to_pandas(self: Table) -> pandas.DataFrame:
     """Returns the rows as a frame of `pandas`, whose columns have the types of Arrow, so that integers stay exact."""
     import pandas
 
-    frame: pandas.DataFrame = to_arrow(self).to_pandas(types_mapper=pandas.ArrowDtype)
+    # The stubs of pyarrow do not tell the type of one of the parameters.
+    frame: pandas.DataFrame = to_arrow(self).to_pandas(  # pyright: ignore[reportUnknownMemberType]
+        types_mapper=pandas.ArrowDtype
+    )
     return frame
 
 
@@ -67,5 +70,6 @@ def lazy(self: Table) -> polars.LazyFrame:
     return lazy(self)
 
 
-for function in (to_arrow, to_polars, to_pandas, to_duckdb, lazy):
+functions: tuple[Callable[[Table], object], ...] = (to_arrow, to_polars, to_pandas, to_duckdb, lazy)
+for function in functions:
     setattr(Table, function.__name__, function)

@@ -241,6 +241,16 @@ class Trace:
         kernel_state: bool = False,
         errors: _OnDamage = "warn",
     ) -> Table: ...
+    def tables(
+        self,
+        events: _Texts | None = None,
+        *,
+        where: _Texts | None = None,
+        begin: _Time | None = None,
+        end: _Time | None = None,
+        cpu: _Numbers | None = None,
+        errors: _OnDamage = "warn",
+    ) -> dict[str, Table]: ...
     def statistics(self, **options: Any) -> dict[str, Table]: ...
     def latency(self, **options: Any) -> dict[str, Table]: ...
     def wait(self, **options: Any) -> dict[str, Table]: ...

@@ -19,6 +19,8 @@ pub(crate) struct Event {
     reader: Arc<Reader>,
     generation: u64,
     place: Place,
+    /// The name of the event type.
+    #[pyo3(get)]
     name: Py<PyString>,
     range: ClockRange,
     /// The parts of an event of a recording, whose bytes are released.
@@ -91,12 +93,6 @@ impl Event {
     #[getter]
     fn ts(&self) -> Option<Ns> {
         self.place.time.map(|time| Ns::of(time, self.range))
-    }
-
-    /// The name of the event type.
-    #[getter]
-    fn name(&self, py: Python<'_>) -> Py<PyString> {
-        self.name.clone_ref(py)
     }
 
     /// The CPU that recorded the event.

@@ -77,27 +77,24 @@ pub fn write_new_arguments(
     out: &mut String,
 ) {
     let Some(payload) = event.scope(Scope::Payload) else { return };
-    let event_name = event.event_type().name();
-    let is_raw = event_name.ends_with("sys_enter") || event_name.ends_with("sys_exit");
     let start = out.len();
-    let members: SmallVec<[(&FieldInfo, Value<'_>); 12]> = payload.members().collect();
-    let has_texts = members.iter().any(|(field, _)| field.name().and_then(text_of).is_some());
-    for (field, value) in &members {
+    // The texts of pointers, by the names of these.
+    let mut texts: SmallVec<[(&str, Value<'_>); 4]> = SmallVec::new();
+    if names(event).any(|name| text_of(name).is_some()) {
+        for (field, value) in payload.members() {
+            texts.extend(field.name().and_then(text_of).map(|argument| (argument, value)));
+        }
+    }
+    for (field, value) in payload.members() {
         let name = field.name().unwrap_or("");
-        // Recorders' own: the number, the result, and lengths of what follows.
-        let is_number = name == "id" && (is_raw || event_name.contains("syscalls:sys_"));
-        let is_other = is_number || matches!(name, "ret" | "nr" | "__syscall_nr");
-        if is_other || name.starts_with("_") && name.ends_with("_length") {
+        if is_of_recorder(event, name) {
             continue;
         }
         // The text of a pointer is written in its place.
-        let is_text = |(field, _): &&(&FieldInfo, Value<'_>)| {
-            field.name().and_then(text_of).is_some_and(|argument| argument == name)
-        };
-        let value = match members.iter().filter(|_| has_texts).find(is_text) {
+        let value = match texts.iter().find(|(argument, _)| *argument == name) {
             Some((_, text)) => text,
             None if text_of(name).is_some() => continue,
-            None => value,
+            None => &value,
         };
         let before = out.len();
         out.push_str(if before > start { ", " } else { "" });
@@ -108,6 +105,27 @@ pub fn write_new_arguments(
         if !known.is_empty() && has_part(out.get(known.clone()).unwrap_or(""), &out[argument..]) {
             out.truncate(before);
         }
+    }
+}
+
+/// Returns the names of the fields that the type of an event declares.
+pub(super) fn names<'e>(event: &Event<'e>) -> impl Iterator<Item = &'e str> {
+    let payload = event.trace().schema().root(event.type_id(), Scope::Payload);
+    payload.into_iter().flat_map(|payload| payload.members()).map(|member| &*member.name)
+}
+
+/// Returns `true` for fields that are no arguments: the number and the result of the call, and lengths of what follows.
+fn is_of_recorder(event: &Event<'_>, name: &str) -> bool {
+    let names_number = || {
+        let event = event.event_type().name();
+        event.ends_with("sys_enter")
+            || event.ends_with("sys_exit")
+            || event.contains("syscalls:sys_")
+    };
+    match name {
+        "ret" | "nr" | "__syscall_nr" => true,
+        "id" => names_number(),
+        name => name.starts_with('_') && name.ends_with("_length"),
     }
 }
 
@@ -178,8 +196,34 @@ fn plain(field: &FieldInfo, value: &Value<'_>, number: u64, out: &mut String) {
         DisplayBase::Hexadecimal => write!(out, "{number:#x}"),
         DisplayBase::Octal => write!(out, "{number:#o}"),
         DisplayBase::Binary => write!(out, "{number:#b}"),
-        _ => write!(out, "{value}"),
+        _ => match value {
+            Value::Uint(number) => {
+                decimal(*number, out);
+                Ok(())
+            }
+            Value::Sint(number) => {
+                out.push_str(if *number < 0 { "-" } else { "" });
+                decimal(number.unsigned_abs(), out);
+                Ok(())
+            }
+            value => write!(out, "{value}"),
+        },
     };
+}
+
+/// Writes a number in decimal digits, without the cost of the formats that `write` knows.
+fn decimal(mut number: u64, out: &mut String) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default());
 }
 
 /// Writes the result of a system call: `-1 ENOENT` of an error, addresses in hexadecimal.
@@ -213,6 +257,15 @@ mod tests {
         assert_eq!(text(&FUTEX, 0x81), "FUTEX_WAKE|FUTEX_PRIVATE_FLAG");
         assert_eq!(text(&POLL, 0), "0");
         assert_eq!(text(&POLL, 0x41), "POLLIN|0x40");
+    }
+
+    #[test]
+    fn decimal_digits_are_those_of_formats() {
+        for number in [0, 9, 10, 4_294_967_296, u64::MAX - 1, u64::MAX] {
+            let mut text = String::new();
+            decimal(number, &mut text);
+            assert_eq!(text, number.to_string());
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A span with what its parts are read from.
 
+use std::borrow::Cow;
+
 use ltt_read::Event;
 use lttv_context::Traceset;
 use lttv_state::spans::{EventReader, Span, SpanNames};
@@ -17,13 +19,13 @@ pub struct Shown<'s, 't, 'n> {
     pub traceset: &'t Traceset,
 }
 
-impl Shown<'_, '_, '_> {
+impl<'n> Shown<'_, '_, 'n> {
     /// Returns the name of the span: of a system call, or its description.
-    pub fn name(&mut self) -> String {
+    pub fn name(&mut self) -> Cow<'n, str> {
         match self.names.call(self.span) {
-            Some("") => self.call(),
-            Some(call) => call.to_owned(),
-            None => self.names.label(self.span),
+            Some("") => self.call().into(),
+            Some(call) => call.into(),
+            None => self.names.label(self.span).into(),
         }
     }
 

@@ -208,7 +208,7 @@ fn call(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
     let (span, names) = (shown.span, shown.names);
     let name = match names.call(span) {
         Some(_) => shown.name(),
-        None => shown.call(),
+        None => shown.call().into(),
     };
     let file = names.file(span);
     let _ = write!(line, "{}(", escape::name(&name));
