@@ -352,6 +352,9 @@ impl Cursor {
         if self.table.as_deref()?.quick.is_some() {
             return self.advance_by::<OfStream<false>>();
         }
+        if self.decoder.has_samples() {
+            return self.advance_by_sample();
+        }
         match self.advance_by::<OfPacket<true>>() {
             Some(()) => Some(()),
             None => self.advance_by_any_packet_form(),

@@ -1,7 +1,8 @@
-//! Advancing by records of a ring buffer, whose headers have the size of the record.
+//! Advancing by records of ring buffers and by samples, whose headers have the size of the record.
 
 use super::{Current, Cursor, PREFETCH_DISTANCE};
 use crate::base::source::prefetch;
+use crate::format::FoundSample;
 use crate::layout::program::Window;
 use crate::layout::record::HEADER_BITS;
 
@@ -57,6 +58,27 @@ impl Cursor {
             cycles,
             clock_before: self.clock,
         };
+        prefetch(data, (end / 8) as usize + PREFETCH_DISTANCE);
+        (self.next, self.clock, self.last_timestamp) = (end, cycles, time);
+        Some(())
+    }
+
+    /// Reads the next event if it is a sample with a time without an anomaly. Otherwise returns `None` and changes
+    /// nothing.
+    #[inline(never)] // the frequent form of CTF has a path of its own
+    pub(super) fn advance_by_sample(&mut self) -> Option<()> {
+        let decoder = &*self.decoder;
+        let table = self.table.as_deref()?;
+        let data = self.bytes.get().get(self.packet.offset as usize..)?;
+        let FoundSample { begin, end, event_type, cycles } = decoder.sample(data, self.next)?;
+        let time = table.clock.as_ref()?.timestamp(cycles)?;
+        if end > self.content_end || time < self.last_timestamp {
+            return None;
+        }
+        let body = decoder.tables.compiled_body(event_type)?;
+        body.region.end(Window { data, end }, begin, &mut self.scratch)?;
+        self.current =
+            Current { begin, event_type, timestamp: Some(time), cycles, clock_before: self.clock };
         prefetch(data, (end / 8) as usize + PREFETCH_DISTANCE);
         (self.next, self.clock, self.last_timestamp) = (end, cycles, time);
         Some(())

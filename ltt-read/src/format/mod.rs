@@ -23,6 +23,7 @@ use crate::perf::decode as perf;
 use crate::report::{DecodeError, LayoutError};
 use crate::schema::Schema;
 
+pub(crate) use crate::perf::decode::FoundSample;
 pub(crate) use quirks::{PacketBounds, describes_other_events, packet_bounds};
 
 /// The identity of the schema of a trace, which tells its handles from those of other traces. All versions
@@ -209,6 +210,21 @@ impl Decoder {
             Format::Ctf | Format::Perf(_) => false,
             Format::Legacy(_) => self.next_record(packet, pos) >= window.end,
             Format::Ftrace(decoder) => decoder.is_padding(&self.tables, window, pos),
+        }
+    }
+
+    /// Returns `true` if [`sample`](Self::sample) may find something.
+    #[inline(always)]
+    pub(crate) fn has_samples(&self) -> bool {
+        matches!(self.format, Format::Perf(_))
+    }
+
+    /// Finds the sample that follows a record ending at `pos` in a packet, if it is one with a time.
+    #[inline(always)]
+    pub(crate) fn sample(&self, data: &[u8], pos: u64) -> Option<FoundSample> {
+        match &self.format {
+            Format::Perf(decoder) => decoder.sample(data, pos),
+            _ => None,
         }
     }
 

@@ -3,21 +3,25 @@
 use std::sync::Arc;
 
 use crate::schema::{
-    Array, Blob, FieldClass, FieldKind, Length, LocationOrigin, Member, PathStep, Schema, Struct,
+    Array, Blob, EventType, FieldClass, FieldKind, Length, LocationOrigin, Member, PathStep,
+    Schema, Struct,
 };
 
 /// The size of length fields in bits.
 const LENGTH_BITS: u32 = 32;
 
-/// Adds a length field before each member of a payload whose length is no field of its own.
+/// Adds a length field before each member of event types whose length is no field of its own.
 pub(crate) fn add_lengths(schema: &mut Schema) {
     let order = schema.native_byte_order;
-    for payload in schema.event_types.iter_mut().filter_map(|event| event.payload.as_mut()) {
-        if !payload.members().iter().any(|member| has_own_length(&member.class)) {
+    fn parts(event: &mut EventType) -> [&mut Option<Arc<FieldClass>>; 2] {
+        [&mut event.specific_context, &mut event.payload]
+    }
+    for class in schema.event_types.iter_mut().flat_map(parts).flatten() {
+        if !class.members().iter().any(|member| has_own_length(&member.class)) {
             continue;
         }
         let mut members = Vec::new();
-        for member in payload.members() {
+        for member in class.members() {
             if let Some(name) = name_of_length(&member.class) {
                 let class = Arc::new(FieldClass::uint(LENGTH_BITS, order));
                 members.push(Member { name, class, attributes: None });
@@ -25,8 +29,8 @@ pub(crate) fn add_lengths(schema: &mut Schema) {
             members.push(member.clone());
         }
         let kind = FieldKind::Struct(Struct { members });
-        let attributes = payload.attributes.clone();
-        *payload = Arc::new(FieldClass { attributes, ..FieldClass::new(kind, payload.align) });
+        let attributes = class.attributes.clone();
+        *class = Arc::new(FieldClass { attributes, ..FieldClass::new(kind, class.align) });
     }
 }
 

@@ -40,6 +40,9 @@ const MAX_TYPES: usize = 1 << 21;
 /// The greatest size of a chunk of pages in bytes. A chunk has ten of them.
 const MAX_CHUNK: u32 = 1 << 26;
 
+/// The size of the number of chunks of a CPU in bytes.
+const CHUNK_COUNT: u64 = 4;
+
 /// Returns `true` if a file is a recording of ftrace. One that cannot be read is none.
 pub(crate) fn is_recording(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
@@ -344,7 +347,9 @@ impl Assembly {
         let mut files = Vec::new();
         let file = self.file.clone();
         let mut input = Input::at(file.bytes(), data.offset, machine.order, "chunks");
-        let (mut packet, end) = (0, data.offset.saturating_add(data.size));
+        // `trace-cmd convert` does not count the number of chunks.
+        let end = data.offset.saturating_add(data.size).saturating_add(CHUNK_COUNT);
+        let mut packet = 0;
         let result = (|| {
             for _ in 0..input.u32()? {
                 let (packed, plain) = (input.u32()?, input.u32()?);

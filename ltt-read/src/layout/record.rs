@@ -71,6 +71,7 @@ pub(crate) struct FoundSection {
 impl SectionForm {
     /// Finds a section that begins at a bit of a record, which ends at `end`; `None` if it is not
     /// within the record.
+    #[inline]
     pub(crate) fn find(
         self,
         data: &[u8],

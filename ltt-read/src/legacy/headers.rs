@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::schema::{ByteOrder, ClockClass, EventType, FieldClass, FieldKind, Schema, Struct};
+use crate::schema::{
+    ByteOrder, ClockClass, EventType, FieldClass, FieldKind, Integer, Member, Role, Roles, Schema,
+    Struct,
+};
 
 /// Returns a schema with the headers of another one, which is in CTF, and a clock of nanoseconds.
 /// Payloads are packed; each has the fields of the source in the same order.
@@ -28,11 +31,36 @@ pub(crate) fn with_headers(source: &Schema, headers: &Schema) -> Schema {
         stream.packet_context = in_order(&preset.packet_context);
         stream.event_header = in_order(&preset.event_header);
         stream.default_clock = stream.default_clock.map(|_| 0);
+        if stream.default_clock.is_none() {
+            stream.packet_context = stream.packet_context.as_deref().map(without_times);
+            stream.event_header = Some(Arc::new(id_alone(order)));
+        }
     }
     for event in &mut schema.event_types {
         pack(event);
     }
     schema
+}
+
+/// Returns a structure without the members that contain times.
+fn without_times(class: &FieldClass) -> Arc<FieldClass> {
+    let is_time = |member: &&Member| match &member.class.kind {
+        FieldKind::Integer(_, integer) => {
+            integer.roles.has(Role::ClockTimestamp) || integer.roles.has(Role::PacketEndTimestamp)
+        }
+        _ => false,
+    };
+    let members = class.members().iter().filter(|member| !is_time(member)).cloned().collect();
+    let kind = FieldKind::Struct(Struct { members });
+    let attributes = class.attributes.clone();
+    Arc::new(FieldClass { attributes, ..FieldClass::new(kind, class.align) })
+}
+
+/// Returns the header of events without a time.
+fn id_alone(order: ByteOrder) -> FieldClass {
+    let roles = Roles::from(Role::EventTypeId);
+    let id = FieldClass::integer(32, order, Integer { roles, ..Integer::default() });
+    FieldClass::structure([("id", id)])
 }
 
 /// Removes the alignment of a payload, which the formats count from other places.

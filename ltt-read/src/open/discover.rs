@@ -47,6 +47,8 @@ pub(crate) struct Search {
     paths: usize,
     /// The first `metadata` below the current path that is not a regular file.
     irregular: Option<PathBuf>,
+    /// `true` if there are pages of CPUs below the current path that belong to no recording.
+    has_pages: bool,
 }
 
 /// A directory or a file that contains a trace.
@@ -79,8 +81,15 @@ struct PendingDir {
     is_in_trace: bool,
 }
 
-/// Returns the reason why a file is no trace: the first bytes tell what a compressed one is.
+/// The reason why the pages of CPUs, which `trace-cmd record` leaves behind when it is interrupted, are no trace.
+const PAGES_OF_CPUS: &str = "these are pages of a CPU, of which an interrupted `trace-cmd record` has not made a recording: \
+     on the same machine, before it is restarted, `trace-cmd restore -o trace.dat` with the names of all such files makes one";
+
+/// Returns the reason why a file is no trace: its name, or the first bytes of a compressed one, tell what it is.
 pub(super) fn reason_for_file(path: &Path) -> &'static str {
+    if path.file_name().is_some_and(|name| is_of_pages(name.as_encoded_bytes())) {
+        return PAGES_OF_CPUS;
+    }
     let mut start = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     match start {
@@ -104,6 +113,7 @@ impl Search {
         let given = self.paths;
         self.paths += 1;
         self.irregular = None;
+        self.has_pages = false;
         let io = |error| Error::Io { path: path.to_owned(), error };
         let Some(metadata) = findings.keep(path.metadata().map_err(io))? else { return Ok(()) };
         if let Some(kind) = kind_of_file(path) {
@@ -146,7 +156,12 @@ impl Search {
             let error = std::io::Error::new(ErrorKind::InvalidInput, "not a regular file");
             return findings.fail(Error::Io { path, error });
         }
-        let reason = "no `metadata` file, LTTng 0.x trace, `trace.dat` or `perf.data` in this directory or below";
+        let reason = match self.has_pages {
+            true => PAGES_OF_CPUS,
+            false => {
+                "no `metadata` file, LTTng 0.x trace, `trace.dat` or `perf.data` in this directory or below"
+            }
+        };
         findings.fail(Error::NotATrace { path: path.to_owned(), reason })
     }
 
@@ -208,6 +223,7 @@ impl Search {
                 }
             };
             if !is_dir {
+                self.has_pages |= is_of_pages(entry.name());
                 let kind = if is_in_trace { None } else { kind_of_file(&entry.path) };
                 if let Some(kind) = kind {
                     self.found.push(Found { path: entry.path, given, kind });
@@ -224,6 +240,12 @@ impl Search {
         next.extend(below.into_iter().rev());
         Ok(())
     }
+}
+
+/// Returns `true` if a file has the name of the pages of a CPU, such as `trace.dat.cpu3`.
+fn is_of_pages(name: &[u8]) -> bool {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && name[..name.len() - digits].ends_with(b".cpu")
 }
 
 /// Returns the kind of the trace that a file is; `None` if it is none.

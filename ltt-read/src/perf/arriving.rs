@@ -270,7 +270,7 @@ impl KernelRecords {
     fn new(path: &Arc<Path>, recording: &mut Recording) -> Result<Self, Error> {
         recording.check().map_err(|fault| section_error(path, fault))?;
         let new = || Records::new(recording.order, &recording.attributes);
-        let decoder = decoder(path, recording, new(), all_kinds(), Vec::new())?;
+        let decoder = decoder(path, recording, new(), (all_kinds(), true), Vec::new())?;
         let records = new();
         let found = vec![Found::Start(Box::new(decoder), warnings(recording))];
         Ok(KernelRecords {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::index::{RecordHeader, Records, Run};
-use super::kinds::{HAS_BUILD_ID, MMAP2, SAMPLE};
+use super::index::{RecordHeader, Records, Run, Sample};
+use super::kinds::{Kind, SAMPLE};
 use crate::layout::program::{Scratch, Window};
 use crate::layout::record::RecordLayouts;
 use crate::layout::tables::{BodyStart, Tables};
 use crate::packet::{Lost, Packet, PacketError, Record};
 use crate::report::DecodeError;
-use crate::schema::{EventTypeId, Schema};
+use crate::schema::{EventTypeId, Schema, StreamClassId};
 
 /// The decoding parameters of a recording.
 #[derive(Debug, Clone)]
@@ -20,11 +20,13 @@ pub(super) struct Parameters {
     pub(super) layouts: Arc<RecordLayouts>,
     pub(super) records: Records,
     /// The kinds of records that are no samples. Their event types follow those of the attributes.
-    pub(super) kinds: Box<[(u32, u16)]>,
+    pub(super) kinds: Box<[Kind]>,
     /// The number of event types of samples, one for each attribute.
     pub(super) samples: u32,
-    /// The event type of records of other kinds.
-    pub(super) unknown: EventTypeId,
+    /// The event type of records of other kinds, with a time and without one.
+    pub(super) unknown: [EventTypeId; 2],
+    /// The stream class of records without a time.
+    pub(super) untimed: StreamClassId,
     /// For each tracefile, its runs, with offsets from the first one.
     pub(super) runs: Box<[Box<[Run]>]>,
 }
@@ -38,6 +40,15 @@ pub(crate) enum FileKind {
     OneRun,
     /// The file stands for the damage after all records of such a recording.
     Damage(DecodeError),
+}
+
+/// A sample that was found by its header. Places are in bits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundSample {
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) event_type: EventTypeId,
+    pub(crate) cycles: u64,
 }
 
 impl Decoder {
@@ -91,6 +102,10 @@ impl Decoder {
             }
         };
         Ok(Packet {
+            stream_class: match run.start {
+                Some(_) => StreamClassId(0),
+                None => self.0.untimed,
+            },
             number,
             offset,
             size,
@@ -103,6 +118,16 @@ impl Decoder {
             lost: run.lost.map(Lost::Events),
             ..Packet::none()
         })
+    }
+
+    /// Finds the sample that follows a record ending at bit `pos`; `None` if another record does, or if it has no time.
+    #[inline(always)]
+    pub(crate) fn sample(&self, data: &[u8], pos: u64) -> Option<FoundSample> {
+        let records = &self.0.records;
+        let at = records.after_rounds(data, pos / 8);
+        let Sample { attribute, time, size } = records.sample(data, at)?;
+        let event_type = EventTypeId(attribute);
+        Some(FoundSample { begin: 8 * at, end: 8 * (at + size), event_type, cycles: time })
     }
 
     /// Reads the record that follows one ending at bit `pos`: see
@@ -118,6 +143,7 @@ impl Decoder {
     ) -> Result<Record, DecodeError> {
         let parameters = &*self.0;
         let beyond = |needed| DecodeError::BeyondContent { needed };
+        let pos = 8 * parameters.records.after_rounds(window.data, pos / 8);
         let header = parameters.records.header(window.data, pos / 8).ok_or(beyond(64))?;
         let bits = 8 * header.size;
         let end = pos + bits;
@@ -126,10 +152,10 @@ impl Decoder {
         }
         let record = window.data.get((pos / 8) as usize..(end / 8) as usize).ok_or(beyond(bits))?;
         let attribute = parameters.records.attribute(record, header.kind);
-        let event_type = self.event_type(header, attribute);
+        let cycles = parameters.records.time(record, header.kind, attribute);
+        let event_type = self.event_type(header, attribute, cycles.is_some());
         let layout = tables.body(schema, event_type)?;
         layout.region.run(Window { end, ..window }, pos, scratch)?;
-        let cycles = parameters.records.time(record, header.kind, attribute);
         let timestamp = match cycles {
             None => None,
             Some(cycles) => {
@@ -142,14 +168,15 @@ impl Decoder {
         Ok(Record { begin: pos, end, event_type, timestamp, cycles, clock: cycles })
     }
 
-    fn event_type(&self, header: RecordHeader, attribute: u32) -> EventTypeId {
+    fn event_type(&self, header: RecordHeader, attribute: u32, has_time: bool) -> EventTypeId {
         let parameters = &*self.0;
         let RecordHeader { kind, misc, .. } = header;
         if kind == SAMPLE {
             return EventTypeId(attribute);
         }
-        let form = if kind == MMAP2 { misc & HAS_BUILD_ID } else { 0 };
-        let at = parameters.kinds.iter().position(|known| *known == (kind, form));
-        at.map_or(parameters.unknown, |at| EventTypeId(parameters.samples + at as u32))
+        let kind = Kind::new(kind, misc, has_time);
+        let at = parameters.kinds.iter().position(|known| *known == kind);
+        let unknown = parameters.unknown[usize::from(!has_time)];
+        at.map_or(unknown, |at| EventTypeId(parameters.samples + at as u32))
     }
 }

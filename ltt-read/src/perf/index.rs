@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::attributes::{Attribute, HEADER, sample};
 use super::kinds::{
-    AUXTRACE, FIRST_OF_PERF, HAS_BUILD_ID, LAST_KNOWN, LOST, MMAP2, SAMPLE, TRACING_DATA,
+    AUXTRACE, FINISHED_ROUND, FIRST_OF_PERF, Kind, LAST_KNOWN, LOST, SAMPLE, TRACING_DATA,
 };
 use crate::report::DecodeError;
 use crate::schema::ByteOrder;
@@ -16,8 +16,8 @@ use crate::schema::ByteOrder;
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) sequences: Vec<Sequence>,
-    /// The kinds of records that are no samples, with the bit of the header that changes their fields.
-    pub(super) kinds: Vec<(u32, u16)>,
+    /// The kinds of records that are no samples.
+    pub(super) kinds: Vec<Kind>,
     /// `true` if there are more CPUs or places without order than sequences.
     pub(super) is_crowded: bool,
 }
@@ -61,6 +61,8 @@ pub(super) struct Order {
     of_source: HashMap<Source, Vec<u32>>,
     /// The time of the last record of each sequence.
     last: Vec<u64>,
+    /// The source of the last record, with its first sequence, which most records are of.
+    recent: Option<(Source, u32)>,
     /// `true` if there are more CPUs or places without order than sequences.
     pub(super) is_crowded: bool,
 }
@@ -76,7 +78,15 @@ impl Order {
     /// whose number among all is that of all before it.
     #[inline]
     pub(super) fn sequence(&mut self, source: Source, time: Option<u64>) -> Result<usize, u32> {
+        if let Some((_, first)) = self.recent.filter(|(recent, _)| *recent == source)
+            && let Some(last) = self.last.get_mut(first as usize)
+            && *last <= time.unwrap_or(u64::MAX)
+        {
+            *last = time.unwrap_or(0);
+            return Ok(first as usize);
+        }
         let known = self.of_source.entry(source).or_default();
+        self.recent = known.first().map(|first| (source, *first));
         let last = &mut self.last;
         let is_before = |at: &&u32| {
             last.get(**at as usize).is_some_and(|last| *last <= time.unwrap_or(u64::MAX))
@@ -156,30 +166,133 @@ pub(super) struct RecordPlace {
 #[derive(Debug)]
 pub(super) struct Records {
     order: ByteOrder,
-    attributes: Box<[Attribute]>,
-    by_id: HashMap<u64, u32>,
-    has_identifier: bool,
-    has_id: bool,
+    ids: Ids,
+    /// The places of the id that tells the attribute: from the start of samples, and from the end of other records.
+    /// `None` if there is none, or one attribute alone.
+    id_in_sample: Option<u32>,
+    id_before_end: Option<u32>,
+    /// For each attribute, the places of times and CPUs.
+    forms: Box<[Form]>,
+}
+
+/// The places of the time and the CPU in the records of an attribute, in bytes: from the start of samples, and from the
+/// end of other records.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    time_in_sample: Option<u32>,
+    cpu_in_sample: Option<u32>,
+    time_before_end: Option<u32>,
+    cpu_before_end: Option<u32>,
+}
+
+impl Form {
+    fn new(attribute: &Attribute) -> Self {
+        Form {
+            time_in_sample: attribute.time_in_sample(),
+            cpu_in_sample: attribute.cpu_in_sample(),
+            time_before_end: attribute.before_end(sample::TIME),
+            cpu_before_end: attribute.before_end(sample::CPU),
+        }
+    }
+}
+
+/// The numbers of attributes by id.
+#[derive(Debug)]
+enum Ids {
+    /// The numbers of successive ids, which the kernel assigns mostly in a row.
+    Dense {
+        first: u64,
+        numbers: Box<[u32]>,
+    },
+    Sparse(HashMap<u64, u32>),
+}
+
+/// The greatest range of ids for which there is a number each.
+const MAX_DENSE: u64 = 1 << 16;
+
+impl Ids {
+    fn new(attributes: &[Attribute]) -> Self {
+        let pairs = attributes.iter().zip(0..);
+        let pairs = pairs.flat_map(|(attribute, at)| attribute.ids.iter().map(move |id| (*id, at)));
+        let ids = || pairs.clone().map(|(id, _)| id);
+        let (first, last) = (ids().min().unwrap_or(0), ids().max().unwrap_or(0));
+        if last - first >= MAX_DENSE {
+            return Ids::Sparse(pairs.collect());
+        }
+        let mut numbers = vec![0; (last - first + 1) as usize];
+        for (id, number) in pairs {
+            if let Some(known) = numbers.get_mut((id - first) as usize) {
+                *known = number;
+            }
+        }
+        Ids::Dense { first, numbers: numbers.into() }
+    }
+
+    /// Returns the number of the attribute with an id; 0 if there is none.
+    #[inline(always)]
+    fn number(&self, id: u64) -> u32 {
+        let found = match self {
+            Ids::Dense { first, numbers } => numbers.get(id.wrapping_sub(*first) as usize),
+            Ids::Sparse(numbers) => numbers.get(&id),
+        };
+        found.copied().unwrap_or(0)
+    }
+}
+
+/// A sample, as far as its time and attribute.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) attribute: u32,
+    pub(super) time: u64,
+    /// The size in bytes.
+    pub(super) size: u64,
 }
 
 impl Records {
     /// Creates the way to read records with some attributes, of which there is at least one.
     pub(super) fn new(order: ByteOrder, attributes: &[Attribute]) -> Self {
-        let pairs = attributes.iter().zip(0..);
-        let by_id = pairs.flat_map(|(attribute, at)| attribute.ids.iter().map(move |id| (*id, at)));
-        let of_first = |bit| attributes.first().is_some_and(|first| first.has(bit));
-        let is_single = attributes.len() < 2;
+        let first = attributes.first().filter(|_| attributes.len() > 1);
+        let (id_in_sample, id_before_end) = match first {
+            Some(first) if first.has(sample::IDENTIFIER) => {
+                (Some(HEADER), first.before_end(sample::IDENTIFIER))
+            }
+            Some(first) if first.has(sample::ID) => {
+                (Some(first.id_in_sample()), first.before_end(sample::ID))
+            }
+            _ => (None, None),
+        };
         Records {
             order,
-            by_id: by_id.collect(),
-            attributes: attributes.into(),
-            has_identifier: !is_single && of_first(sample::IDENTIFIER),
-            has_id: !is_single && of_first(sample::ID),
+            ids: Ids::new(attributes),
+            id_in_sample,
+            id_before_end,
+            forms: attributes.iter().map(Form::new).collect(),
         }
     }
 
+    /// Returns the offset of the first record of the kernel at a byte or after the ends of rounds there, which lie
+    /// between the records of a run.
+    #[inline(always)]
+    pub(super) fn after_rounds(&self, data: &[u8], mut at: u64) -> u64 {
+        while let Some(RecordHeader { kind: FINISHED_ROUND, size, .. }) = self.header(data, at) {
+            at += size;
+        }
+        at
+    }
+
+    /// Reads the sample with a time at a byte; `None` if another record is there, or none that is whole.
+    #[inline(always)]
+    pub(super) fn sample(&self, data: &[u8], at: u64) -> Option<Sample> {
+        let RecordHeader { kind, size, .. } = self.header(data, at)?;
+        let (begin, end) = (at as usize, (at + size) as usize);
+        let record = data.get(begin..end).filter(|_| kind == SAMPLE)?;
+        let attribute = self.attribute(record, SAMPLE);
+        let time = self.time(record, SAMPLE, attribute)?;
+        Some(Sample { attribute, time, size })
+    }
+
     /// Reads the header of the record at a byte; `None` if there is none that is sound.
-    #[inline]
+    #[inline(always)]
     pub(super) fn header(&self, data: &[u8], at: u64) -> Option<RecordHeader> {
         let bytes: [u8; 8] = *data.get(usize::try_from(at).ok()?..)?.first_chunk()?;
         let [a, b, c, d, e, f, g, h] = bytes;
@@ -200,27 +313,17 @@ impl Records {
     }
 
     /// Returns the number of the attribute of a record.
-    #[inline]
+    #[inline(always)]
     pub(super) fn attribute(&self, record: &[u8], kind: u32) -> u32 {
-        let before_end = |size: usize| self.number(record, record.len().checked_sub(size)?);
-        let id = match (self.has_identifier, kind) {
-            (true, SAMPLE) => self.number(record, HEADER as usize),
-            (true, _) => before_end(8),
-            _ if !self.has_id => None,
-            (_, SAMPLE) => {
-                let at = self.attributes.first().map(Attribute::id_in_sample);
-                at.and_then(|at| self.number(record, at as usize))
-            }
-            _ => {
-                let at = self.attributes.first().and_then(|first| first.before_end(sample::ID));
-                at.and_then(|at| before_end(at as usize))
-            }
+        let id = match kind {
+            SAMPLE => self.id_in_sample.and_then(|at| self.number(record, at as usize)),
+            _ => self.id_before_end.and_then(|at| self.number(record, before_end(record, at)?)),
         };
-        id.and_then(|id| self.by_id.get(&id)).copied().unwrap_or(0)
+        id.map_or(0, |id| self.ids.number(id))
     }
 
     /// Returns the number of 8 bytes at a byte of a record.
-    #[inline]
+    #[inline(always)]
     fn number(&self, record: &[u8], at: usize) -> Option<u64> {
         let bytes = *record.get(at..)?.first_chunk()?;
         Some(match self.order {
@@ -230,7 +333,7 @@ impl Records {
     }
 
     /// Returns the number of 4 bytes at a byte of a record.
-    #[inline]
+    #[inline(always)]
     fn half(&self, record: &[u8], at: usize) -> Option<u32> {
         let bytes = *record.get(at..)?.first_chunk()?;
         Some(match self.order {
@@ -240,26 +343,25 @@ impl Records {
     }
 
     /// Returns the time of a record; `None` if it has none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn time(&self, record: &[u8], kind: u32, attribute: u32) -> Option<u64> {
-        let attribute = self.attributes.get(attribute as usize)?;
+        let form = self.forms.get(attribute as usize)?;
         if kind == SAMPLE {
-            return self.number(record, attribute.time_in_sample()? as usize);
+            return self.number(record, form.time_in_sample? as usize);
         }
-        let at = attribute.before_end(sample::TIME)?;
-        let time = self.number(record, record.len().checked_sub(at as usize)?)?;
+        let time = self.number(record, before_end(record, form.time_before_end?)?)?;
         // Records that perf makes up have no time.
         (time != 0 && time != u64::MAX).then_some(time)
     }
 
     /// Returns the source of a record that has a time.
-    #[inline]
+    #[inline(always)]
     fn source(&self, record: &[u8], kind: u32, attribute: u32) -> Source {
         let cpu = || {
-            let attribute = self.attributes.get(attribute as usize)?;
+            let form = self.forms.get(attribute as usize)?;
             let at = match kind {
-                SAMPLE => attribute.cpu_in_sample()? as usize,
-                _ => record.len().checked_sub(attribute.before_end(sample::CPU)? as usize)?,
+                SAMPLE => form.cpu_in_sample? as usize,
+                _ => before_end(record, form.cpu_before_end?)?,
             };
             self.half(record, at)
         };
@@ -267,7 +369,7 @@ impl Records {
     }
 
     /// Returns the place of a record in the order of all.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place(&self, record: &[u8], kind: u32) -> RecordPlace {
         let attribute = self.attribute(record, kind);
         let lost = match kind {
@@ -322,6 +424,11 @@ impl Records {
             let Some(record) = bounds.and_then(|(at, end)| data.get(at..end)) else {
                 break Some(DecodeError::TruncatedPacket { missing: end - len });
             };
+            if kind == FINISHED_ROUND {
+                building.skipped += size;
+                at = end;
+                continue;
+            }
             if kind >= FIRST_OF_PERF {
                 let following = match kind {
                     TRACING_DATA => self.half(record, HEADER as usize).map(u64::from),
@@ -332,14 +439,13 @@ impl Records {
                 building.last = None;
                 continue;
             }
+            let RecordPlace { source, time, lost } = self.place(record, kind);
             if kind != SAMPLE {
-                let form = if kind == MMAP2 { misc & HAS_BUILD_ID } else { 0 };
-                let kind = (kind, form);
-                if !building.index.kinds.contains(&kind) && kind.0 <= LAST_KNOWN {
+                let kind = Kind::new(kind, misc, time.is_some());
+                if !building.index.kinds.contains(&kind) && kind.number <= LAST_KNOWN {
                     building.index.kinds.push(kind);
                 }
             }
-            let RecordPlace { source, time, lost } = self.place(record, kind);
             building.add(source, time, at, size, lost);
             at = end;
         };
@@ -353,6 +459,12 @@ impl Records {
     }
 }
 
+/// Returns the place of what is some bytes before the end of a record; `None` if that is before its start.
+#[inline(always)]
+fn before_end(record: &[u8], size: u32) -> Option<usize> {
+    record.len().checked_sub(size as usize)
+}
+
 /// The state while records are indexed.
 #[derive(Debug, Default)]
 struct Building {
@@ -360,6 +472,8 @@ struct Building {
     order: Order,
     /// The sequence of the record before.
     last: Option<usize>,
+    /// The size of the ends of rounds since then, in bytes. They do not end a run.
+    skipped: u64,
 }
 
 impl Building {
@@ -374,10 +488,11 @@ impl Building {
         let at = self.sequence(source, time);
         let follows = self.last == Some(at);
         self.last = Some(at);
+        let size_with_skipped = std::mem::take(&mut self.skipped) + size;
         let Some(sequence) = self.index.sequences.get_mut(at) else { return };
         match sequence.runs.last_mut() {
-            Some(run) if follows && lost.is_none() && run.size + size <= MAX_RUN => {
-                run.size += size
+            Some(run) if follows && lost.is_none() && run.size + size_with_skipped <= MAX_RUN => {
+                run.size += size_with_skipped;
             }
             _ => sequence.runs.push(Run { offset, size, start: time, lost, damage: None }),
         }

@@ -20,10 +20,29 @@ pub(super) const HAS_BUILD_ID: u16 = 1 << 14;
 /// The greatest kind of records of the kernel that is known.
 pub(super) const LAST_KNOWN: u32 = 22;
 
-/// Returns all known kinds of records that are no samples, with the bit of the header that changes their fields.
-pub(super) fn all_kinds() -> Vec<(u32, u16)> {
-    let plain = (1..=LAST_KNOWN).filter(|kind| *kind != SAMPLE).map(|kind| (kind, 0));
-    plain.chain([(MMAP2, HAS_BUILD_ID)]).collect()
+/// A kind of records that are no samples, as far as their fields depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kind {
+    pub(super) number: u32,
+    /// The bit of the header that changes the fields.
+    pub(super) form: u16,
+    pub(super) has_time: bool,
+}
+
+impl Kind {
+    /// Returns the kind of records with a header.
+    pub(super) fn new(number: u32, misc: u16, has_time: bool) -> Kind {
+        let form = if number == MMAP2 { misc & HAS_BUILD_ID } else { 0 };
+        Kind { number, form, has_time }
+    }
+}
+
+/// Returns all known kinds of records that are no samples.
+pub(super) fn all_kinds() -> Vec<Kind> {
+    let plain = (1..=LAST_KNOWN).filter(|number| *number != SAMPLE).map(|number| (number, 0));
+    let forms = plain.chain([(MMAP2, HAS_BUILD_ID)]);
+    let of = |(number, misc)| [true, false].map(|has_time| Kind::new(number, misc, has_time));
+    forms.flat_map(of).collect()
 }
 
 /// A field of a record.

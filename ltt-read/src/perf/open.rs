@@ -12,6 +12,7 @@ use super::attributes::Attribute;
 use super::decode::{Decoder, FileKind, Parameters};
 use super::header::{MAGIC, OLD_MAGIC, Recording};
 use super::index::{Records, Run, Sequence, Source};
+use super::kinds::Kind;
 use super::samples::{PlacedType, record_type, sample_type};
 use super::unpack::{Unpacked, unpack};
 use crate::base::source::{Access, FileBytes, SharedBytes};
@@ -204,7 +205,8 @@ fn assemble_parts(
         let Sequence { source, number, .. } = *sequence;
         tracefiles.push(tracefile(source, number, vec![file]));
     }
-    let decoder = decoder(path, &recording, records, kinds, runs)?;
+    let has_untimed = sequences.iter().any(|(_, sequence)| sequence.source == Source::Untimed);
+    let decoder = decoder(path, &recording, records, (kinds, has_untimed), runs)?;
     let build_ids = std::mem::take(&mut recording.features.build_ids);
     let warnings = warnings(&mut recording);
     let trace = Trace::from_tracefiles(vec![path.to_owned()], decoder, tracefiles, warnings);
@@ -223,21 +225,23 @@ pub(super) fn warnings(recording: &mut Recording) -> Vec<Diagnostic> {
     warnings.map(|text| Diagnostic::warning(Span::default(), text)).collect()
 }
 
-/// Creates the decoder of a recording. `kinds` are those of records that are no samples, with the bit of the header
-/// that changes their fields; `runs` are those of each tracefile.
+/// Creates the decoder of a recording. `kinds` are those of records that are no samples, with whether there are records
+/// without a time; `runs` are those of each tracefile.
 pub(super) fn decoder(
     path: &Path,
     recording: &Recording,
     records: Records,
-    kinds: Vec<(u32, u16)>,
+    (kinds, has_untimed): (Vec<Kind>, bool),
     runs: Vec<Box<[Run]>>,
 ) -> Result<format::Decoder, Error> {
     let machine = recording.features.descriptions.as_ref().map(|known| known.machine);
     let machine = machine.unwrap_or(Machine { order: recording.order, long: 8 });
     // The records have the byte order of the file.
     let machine = Machine { order: recording.order, ..machine };
-    let types = event_types(machine, recording, &kinds);
-    let unknown = EventTypeId(types.len().saturating_sub(1) as u32);
+    // Their events have no time, so that their stream class has no clock.
+    let untimed = StreamClassId(has_untimed.into());
+    let types = event_types(machine, recording, &kinds, untimed);
+    let unknown = [2, 1].map(|from_end| EventTypeId(types.len().saturating_sub(from_end) as u32));
     let (mut event_types, mut places, mut sections) = (Vec::new(), Vec::new(), Vec::new());
     for PlacedType { event_type, places: of_type, sections: in_type } in types {
         event_types.push(event_type);
@@ -257,13 +261,19 @@ pub(super) fn decoder(
         kinds: kinds.into(),
         samples: recording.attributes.len() as u32,
         unknown,
+        untimed,
         runs: runs.into(),
     });
     let schema = Schema {
         native_byte_order: recording.order,
         env: environment(recording),
         clocks: vec![clock_class(recording)],
-        stream_classes: vec![StreamClass { default_clock: Some(0), ..StreamClass::new(0) }],
+        stream_classes: (0..=untimed.0)
+            .map(|id| StreamClass {
+                default_clock: (id == 0).then_some(0),
+                ..StreamClass::new(id.into())
+            })
+            .collect(),
         event_types,
         ..Schema::new(schema::Format::Perf)
     };
@@ -273,7 +283,16 @@ pub(super) fn decoder(
 
 /// Returns the event types: those of the attributes, those of other kinds of records, and that of
 /// unknown ones.
-fn event_types(machine: Machine, recording: &Recording, kinds: &[(u32, u16)]) -> Vec<PlacedType> {
+fn event_types(
+    machine: Machine,
+    recording: &Recording,
+    kinds: &[Kind],
+    untimed: StreamClassId,
+) -> Vec<PlacedType> {
+    let of_class = |mut of: PlacedType, has_time| {
+        of.event_type.stream = if has_time { StreamClassId(0) } else { untimed };
+        of
+    };
     let descriptions = recording.features.descriptions.as_ref();
     let formats = descriptions.iter().flat_map(|known| &known.formats);
     let formats: HashMap<u64, _> = formats.map(|known| (known.1.id.into(), known)).collect();
@@ -286,11 +305,14 @@ fn event_types(machine: Machine, recording: &Recording, kinds: &[(u32, u16)]) ->
         let format = described(attribute);
         fields += format.map_or(0, |(_, format)| format.common.len() + format.fields.len());
         let format = format.filter(|_| fields <= MAX_FIELDS);
-        types.push(sample_type(machine, types.len() as u64, attribute, format));
+        let of_attribute = sample_type(machine, types.len() as u64, attribute, format);
+        types.push(of_class(of_attribute, attribute.time_in_sample().is_some()));
     }
     if let Some(first) = recording.attributes.first() {
-        for (kind, misc) in kinds.iter().copied().chain([(UNKNOWN, 0)]) {
-            types.push(record_type(machine, types.len() as u64, kind, misc, first));
+        let unknown = [true, false].map(|has_time| Kind::new(UNKNOWN, 0, has_time));
+        for Kind { number, form, has_time } in kinds.iter().copied().chain(unknown) {
+            let of_kind = record_type(machine, types.len() as u64, number, form, first);
+            types.push(of_class(of_kind, has_time));
         }
     }
     types
@@ -298,12 +320,13 @@ fn event_types(machine: Machine, recording: &Recording, kinds: &[(u32, u16)]) ->
 
 /// Creates the tracefile of a sequence of a source.
 pub(super) fn tracefile(source: Source, number: u32, files: Vec<DataFile>) -> Tracefile {
+    let class = StreamClassId((source == Source::Untimed).into());
     Tracefile {
         name: source.name(number),
         channel: CHANNEL.to_owned(),
         cpu: source.cpu(),
         process: None,
-        instance: Some(Instance { class: StreamClassId(0), id: None, cpu: None }),
+        instance: Some(Instance { class, id: None, cpu: None }),
         files,
         growth: None,
         // No run is there twice.

@@ -1,14 +1,14 @@
 //! Names of event types without their systems.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::schema::{EventTypeId, Schema};
 
 /// The event types that are known by a short name.
 #[derive(Debug)]
 pub(super) struct ShortNames {
-    /// For each event type, `true` if it is the only one with its short name; empty if the names do
-    /// not begin with systems.
+    /// For each event type, `true` if no other name has its short name; empty if the names do not begin with
+    /// systems.
     are_unique: Box<[bool]>,
 }
 
@@ -19,11 +19,16 @@ impl ShortNames {
         }
         let names = schema.event_types.iter().map(|event_type| event_type.name());
         let short = |name| short(name).unwrap_or(name);
-        let mut counts = HashMap::new();
+        // Several stream classes may have event types of one name.
+        let mut first = HashMap::new();
+        let mut ambiguous = HashSet::new();
         for name in names.clone() {
-            *counts.entry(short(name)).or_insert(0) += 1;
+            if *first.entry(short(name)).or_insert(name) != name {
+                ambiguous.insert(short(name));
+            }
         }
-        ShortNames { are_unique: names.map(|name| counts.get(short(name)) == Some(&1)).collect() }
+        let is_unique = |name| !ambiguous.contains(short(name));
+        ShortNames { are_unique: names.map(is_unique).collect() }
     }
 
     /// Returns the short name of an event type.
@@ -45,16 +50,17 @@ mod tests {
     #[test]
     fn only_unique_names_are_short() {
         let mut schema = Schema::new(Format::Ftrace);
-        let names = ["a:x", "b:x", "a:y", "z", "b:z"];
+        let names = ["a:x", "b:x", "a:y", "z", "b:z", "a:y"];
         let of = |(id, name)| EventType::new(StreamClassId(0), id, name);
         schema.event_types = (0..).zip(names).map(of).collect();
         let short = |schema: &Schema| -> Vec<Option<String>> {
             let names = ShortNames::of(schema);
-            let ids = (0..5).map(EventTypeId);
+            let ids = (0..6).map(EventTypeId);
             ids.map(|id| names.of_type(schema, id).map(str::to_owned)).collect()
         };
-        assert_eq!(short(&schema), [const { None }; 5]);
+        assert_eq!(short(&schema), [const { None }; 6]);
         schema.env.push(("tracer_name".into(), EnvValue::Str("ftrace".to_owned())));
-        assert_eq!(short(&schema), [None, None, Some("y".to_owned()), None, None]);
+        let y = || Some("y".to_owned());
+        assert_eq!(short(&schema), [None, None, y(), None, None, y()]);
     }
 }

@@ -74,6 +74,14 @@ fn files_that_were_cut_are_read_up_to_the_cut() {
 }
 
 #[test]
+fn sizes_need_not_count_the_number_of_chunks() {
+    let traces = ftrace::from_memory(recording().converted()).unwrap();
+    assert_eq!(traces[0].warnings(), []);
+    let expected = ftrace::from_memory(recording().version_7(true)).unwrap();
+    assert_eq!(read(&traces), read(&expected));
+}
+
+#[test]
 fn a_damaged_page_leaves_the_others() {
     let file = recording();
     let mut whole = file.version_6();

@@ -274,6 +274,17 @@ fn mutants_are_read() {
 /// The time for which each of the next two tests reads mutants.
 const LONG: Duration = Duration::from_secs(300);
 
+/// Tells which mutant was read when a test failed.
+struct Label(u64, &'static str);
+
+impl Drop for Label {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("mutant {} of {}", self.0, self.1);
+        }
+    }
+}
+
 /// Reads mutants of the recordings of a format for a long time, also as streams.
 fn read_for_long(format: &str) {
     let recordings: Vec<Recording> =
@@ -281,6 +292,7 @@ fn read_for_long(format: &str) {
     let (start, mut seed) = (Instant::now(), MUTANTS);
     while start.elapsed() < LONG {
         let recording = &recordings[seed as usize % recordings.len()];
+        let _label = Label(seed, recording.name);
         let mut numbers = Numbers(seed);
         let mut bytes = recording.bytes.clone();
         for _ in 0..=numbers.below(3) {
@@ -306,7 +318,10 @@ fn read_stream(bytes: &[u8], size: usize) {
     let mut follower = Follower::new([""; 0]).with_stream("-", stream);
     let mut merge = Merge::new(&[]);
     for part in bytes.chunks(size) {
-        sender.send(Ok(part.to_vec())).expect("a receiver");
+        // What is no recording is not received.
+        if sender.send(Ok(part.to_vec())).is_err() {
+            break;
+        }
         _ = follower.poll(Instant::now());
         merge.continue_with(follower.traces());
         while merge.next().is_some() {}

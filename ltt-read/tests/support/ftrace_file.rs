@@ -160,6 +160,16 @@ impl FtraceFile {
 
     /// Returns the file in version 7, compressed with zlib if wanted.
     pub(crate) fn version_7(&self, is_compressed: bool) -> Vec<u8> {
+        self.write_7(is_compressed, 0)
+    }
+
+    /// Returns the file in version 7, compressed as by `trace-cmd convert`: sizes of data do not count the number of
+    /// chunks before them.
+    pub(crate) fn converted(&self) -> Vec<u8> {
+        self.write_7(true, 4)
+    }
+
+    fn write_7(&self, is_compressed: bool, uncounted: usize) -> Vec<u8> {
         let number = |value, size| self.machine.number(value, size);
         let mut file = self.start("7");
         file.extend(if is_compressed { &b"zlib\x001\0"[..] } else { b"none\0\0" });
@@ -192,7 +202,7 @@ impl FtraceFile {
             }
             of_buffer.extend(number((*cpu).into(), 4));
             of_buffer.extend(number(begin as u64, 8));
-            of_buffer.extend(number((file.len() - begin) as u64, 8));
+            of_buffer.extend(number((file.len() - begin - uncounted) as u64, 8));
         }
         let size = number(file.len() as u64 - buffer - 16, 8);
         file[buffer as usize + 8..][..8].copy_from_slice(&size);

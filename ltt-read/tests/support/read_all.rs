@@ -178,7 +178,9 @@ pub(crate) fn read_all(trace: &Arc<Trace>) -> Seen {
         }
     }
     assert_eq!(merged, seen.events, "merging lost or made events");
-    assert_eq!(merge.errors().len(), seen.errors.len());
+    // Merging reports damage at one place once, also if the data of several CPUs is said to be there.
+    let distinct: HashSet<&String> = seen.errors.iter().collect();
+    assert_eq!(merge.errors().len(), distinct.len(), "{:?}", seen.errors);
     for time in [Timestamp::MIN, middle.unwrap_or_default(), Timestamp::MAX] {
         merge.seek(time);
         if let Some(first) = merge.next() {

@@ -172,7 +172,12 @@ pub(super) fn with_bits(
 /// Creates the fault for a test of bits of a type that has none.
 fn no_bits(of: &FieldType, span: Span) -> Diagnostic {
     let error = Diagnostic::new(span, format!("the bits of {} cannot be tested", of.describe()));
-    error.help("conditions are joined by `&&`")
+    error.help(match of {
+        FieldType::Text | FieldType::Spelled(_) => {
+            "flags that are letters are found by patterns, such as `=~ \"*W*\"`; conditions are joined by `&&`"
+        }
+        _ => "conditions are joined by `&&`",
+    })
 }
 
 pub(super) fn all_integers(of: &IntegerType) -> Ranges {

@@ -88,6 +88,7 @@ fn what_has_no_bits_is_refused() {
         ("rwbs & MANY", "stands for a range of values"),
         ("text & 2", "the bits of text cannot be tested"),
         ("event.time & 2", "cannot be tested"),
+        ("text & WRITE", "cannot be tested"),
         ("rwbs & WRIET", "there is no label `WRIET`"),
         ("rwbs & -1", "without a sign"),
     ] {
