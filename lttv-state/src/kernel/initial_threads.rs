@@ -7,7 +7,7 @@ use ltt_read::{Trace, TracefileIndex};
 
 use super::known_threads::KnownThreads;
 use super::process::TID_END;
-use super::rule::Rule;
+use super::rule::{Rule, is_of_perf};
 use super::transition::Transition;
 
 /// Finds the threads of a recording.
@@ -18,7 +18,7 @@ pub(super) fn known_threads(trace: &Arc<Trace>, rules: &[Option<Arc<Rule>>]) -> 
             let text = trace.thread_names().ok().flatten().unwrap_or_default();
             KnownThreads::in_text(&text)
         }
-        Format::Perf => in_records(trace, rules),
+        _ if is_of_perf(trace) => in_records(trace, rules),
         _ => KnownThreads::default(),
     }
 }

@@ -262,9 +262,14 @@ pub(super) fn depends_on_contexts(
     is_kernel && !switches
 }
 
+/// Returns `true` for recordings of perf, and for traces in CTF that were converted from them.
+pub(super) fn is_of_perf(trace: &Trace) -> bool {
+    trace.schema().env_str("tracer_name") == Some("perf")
+}
+
 /// Returns `true` for the types of the records of perf that are no samples.
 fn is_record(trace: &Trace, event_type: &EventType) -> bool {
-    trace.schema().format == Format::Perf && event_type.name().starts_with("perf:")
+    is_of_perf(trace) && event_type.name().starts_with("perf:")
 }
 
 /// Returns the row that applies to an event type, and the part of the name that it captures.

@@ -93,7 +93,7 @@ impl Expected {
 }
 
 /// Returns a recording of the shared folder, and the text of the events.
-fn recording(kind: &str, folder: &Path) -> Option<(Arc<Trace>, String)> {
+pub(crate) fn recording(kind: &str, folder: &Path) -> Option<(Arc<Trace>, String)> {
     let name = folder.file_name()?.to_str()?;
     let texts = folder.parent()?.parent()?.parent()?.join("expected").join(kind);
     let ends = [".dump.txt.zst", ".dump.txt.gz"];

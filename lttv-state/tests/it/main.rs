@@ -98,6 +98,8 @@ mod saved_states;
 mod slices;
 #[cfg(feature = "analyses")]
 mod spans;
+#[cfg(feature = "analyses")]
+mod spans_of_recordings;
 #[cfg(feature = "symbols")]
 mod stack_samples;
 #[cfg(feature = "filter")]
