@@ -156,7 +156,7 @@ impl WholeRows {
             return Ok(known.clone());
         }
         let traceset = self.shared.tables.traceset();
-        kernel_trace::require(traceset, &kernel_trace::HISTORY).map_err(external)?;
+        kernel_trace::require(traceset, &kernel_trace::STATS).map_err(external)?;
         let computed = read(traceset).threads(self.shared.threads).run(StatisticsAnalysis::new());
         let batch = statistics_batch(&computed.output, traceset.traces())?;
         let (errors, errors_omitted) = (computed.errors, computed.errors_omitted);

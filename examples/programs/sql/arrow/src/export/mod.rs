@@ -314,7 +314,7 @@ impl Export<'_> {
         threads: usize,
         report: &mut Report,
     ) -> Result<(), Box<dyn Error>> {
-        kernel_trace::require(traceset, &kernel_trace::HISTORY)?;
+        kernel_trace::require(traceset, &kernel_trace::STATS)?;
         let computed = read(traceset).threads(threads).run(StatisticsAnalysis::new());
         report.errors(&computed.errors, computed.errors_omitted);
         let batch = statistics_batch(&computed.output, traceset.traces())?;
