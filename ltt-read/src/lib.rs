@@ -198,8 +198,8 @@
 //!   and deserializes [`Timestamp`]s as nanoseconds.
 //! * `writer` (off by default): adds the module `writer`, which writes, copies and converts
 //!   traces.
-//! * `zstd` (off by default): decompresses the pages of [`ftrace`] by the library of zstd in C, which takes a third of
-//!   the time and needs a C compiler.
+//! * `zstd` (off by default): decompresses the pages of [`ftrace`] by the library of zstd in C, which is faster
+//!   and needs a C compiler.
 //!
 //! [ctf1]: https://diamon.org/ctf/v1.8.3/
 //! [ctf2]: https://diamon.org/ctf/

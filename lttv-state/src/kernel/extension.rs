@@ -256,6 +256,7 @@ impl KernelState {
 
     /// Returns the process that an event of a CPU is about, after its effect on the state: that which it switched out,
     /// or its [subject](super::Effect::subject).
+    #[cfg(feature = "filter")]
     pub(crate) fn subject_of<'s>(
         &'s self,
         state: &'s TraceState,
