@@ -25,6 +25,7 @@ mod convert_damage;
 mod convert_faults;
 mod convert_perfetto;
 mod convert_perfetto_threads;
+mod convert_recordings;
 mod convert_shared;
 mod convert_windows;
 mod counters;
