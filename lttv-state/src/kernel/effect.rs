@@ -36,6 +36,8 @@ pub(super) struct RareChanges {
     /// The time of the CPU's last event, if nothing tells which process ran since.
     pub(super) unseen_since: Option<i64>,
     pub(super) transferred: Option<(ProcessIndex, Transfer, u64)>,
+    /// `true` if the process that was switched in was thought to run on another CPU.
+    pub(super) left_other_cpu: bool,
     pub(super) request: Option<Request>,
     pub(super) renamed: Vec<(Serial, NameId)>,
     pub(super) gone: Vec<Process>,
@@ -188,6 +190,12 @@ impl Effect {
         self.rare.transferred
     }
 
+    /// Returns `true` if the event switched in a process that was thought to run on another CPU, of which it is now
+    /// unknown what runs there.
+    pub fn left_other_cpu(&self) -> bool {
+        self.rare.left_other_cpu
+    }
+
     /// Returns the request to a block device that the event is about.
     pub fn request(&self) -> Option<Request> {
         self.rare.request
@@ -216,6 +224,7 @@ impl RareChanges {
     fn clear(&mut self) {
         (self.lost_since, self.unseen_since) = (None, None);
         (self.transferred, self.request) = (None, None);
+        self.left_other_cpu = false;
         self.renamed.clear();
         self.gone.clear();
     }

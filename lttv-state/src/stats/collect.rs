@@ -252,6 +252,9 @@ impl Collector {
         for process in effect.removed() {
             self.describe(state, process);
         }
+        if effect.left_other_cpu() {
+            self.update_all_cpus(state);
+        }
         match transition {
             Fork | Exec | Exit | Brand => self.lifecycle(state, transition),
             Migrate => {

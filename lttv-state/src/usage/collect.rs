@@ -125,6 +125,9 @@ impl Collector {
             let lost = lost.as_ns();
             self.charge_unknown(state, place, lost.max(self.earliest), time);
         }
+        if !effect.is_common() && effect.left_other_cpu() {
+            self.update_cpus(state, time);
+        }
         let (Some(of), Some(running)) = (self.cpus.get_mut(place), state.running_at(place)) else {
             return;
         };

@@ -618,3 +618,25 @@ fn files_that_cannot_be_opened_have_names() {
     names.sort();
     assert_eq!(names, ["/missing", "/there", "socket"]);
 }
+
+/// A thread that is switched in on one CPU no longer runs on another one, whose switch was not recorded.
+#[test]
+fn the_time_of_a_thread_ends_where_it_appears_on_another_cpu() {
+    let lines = [
+        FIRST,
+        "[0.000000030] h sched_switch: { cpu_id = 1 }, { prev_comm = \"swapper/1\", \
+         prev_tid = 0, prev_state = 0, next_comm = \"main\", next_tid = 100 }",
+        "[0.000000050] h sched_switch: { cpu_id = 1 }, { prev_comm = \"main\", \
+         prev_tid = 100, prev_state = 1, next_comm = \"swapper/1\", next_tid = 0 }",
+    ];
+    let found = read(&traceset(&lines)).run(StatisticsAnalysis::new()).output;
+    let trace = &found.traces()[0];
+    let of = |tid: i32| -> u64 {
+        let tid_of = |serial: usize| trace.process_facts()[serial].tid;
+        let all = trace.processes().into_iter();
+        all.filter(|of| tid_of(of.process.index()) == Some(tid)).map(|of| of.cpu_time).sum()
+    };
+    assert_eq!(of(100), 40);
+    let cpus = trace.cpus().into_iter().map(|cpu| (cpu.number, cpu.busy_time, cpu.unknown_time));
+    assert_eq!(cpus.collect::<Vec<_>>(), [(0, 20, 20), (1, 20, 0)]);
+}

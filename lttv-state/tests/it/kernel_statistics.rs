@@ -99,7 +99,10 @@ fn events_count_for_the_leaf_after_them() {
             let transition = kernel.transition(TraceIndex(0), call.event.type_id());
             match transition {
                 _ if !on.contains_key(&cpu) => on.extend(key_of(state, cpu).map(|key| (cpu, key))),
-                Some(ProcessState | DumpEnd | KernelThread) => {
+                Some(of)
+                    if matches!(of, ProcessState | DumpEnd | KernelThread)
+                        || state.effect().left_other_cpu() =>
+                {
                     for (cpu, key) in &mut on {
                         *key = key_of(state, *cpu).unwrap_or(*key);
                     }

@@ -213,6 +213,7 @@ impl TraceState {
     fn take_from_other_cpu(&mut self, at: At, ix: ProcessIndex) {
         if let Some(place) = self.runs_on(ix).filter(|place| *place != at.place) {
             self.anomalies.running_twice += 1;
+            self.effect.rare_mut().left_other_cpu = true;
             let unknown = self.cpus[place].unknown_process;
             self.reset_to_unknown(unknown, at.time);
             self.cpus[place].running = unknown;

@@ -65,12 +65,10 @@ const OUTPUTS: &[(&str, Option<Compare>)] = &[
 /// The outputs that are known to disagree, by recording. This list may only shrink: an entry that agrees fails.
 ///
 /// The time of lost packets, during which nothing is known, counts for the last thread in the history, which these
-/// outputs read. In `perf-data/threads` a thread was seen on one CPU after the other without switches between: the
-/// statistics count its time on each of them up to the end of the recording.
+/// outputs read.
 const KNOWN: &[(&str, &str)] = &[
     ("cpuusage.CpuUsageDataProvider", "ctf/k1-snap"),
     ("org.lttv.cpuusage.threads", "ctf/k1-snap"),
-    ("org.lttv.cpuusage.threads", "perf-data/threads"),
 ];
 
 /// A trace that is served, and what the crates tell of it.
