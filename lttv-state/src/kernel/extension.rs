@@ -267,11 +267,8 @@ impl KernelState {
         match self.transition(event.trace_index(), event.type_id())? {
             Transition::Switch => self.recorded_by(state, cpu, delivered, event),
             _ => {
-                let effect = state.effect();
-                let subject = effect
-                    .subject()
-                    .filter(|_| (effect.cpu(), effect.time()) == (Some(cpu), delivered))?;
-                state.process(subject).or_else(|| effect.removed().first())
+                let effect = effect_at(state, cpu, delivered)?;
+                state.process(effect.subject()?).or_else(|| effect.removed().first())
             }
         }
     }
@@ -284,14 +281,13 @@ impl KernelState {
         delivered: Timestamp,
         event: &Event<'_>,
     ) -> Option<&'s super::Process> {
-        if self.transition(event.trace_index(), event.type_id()) != Some(Transition::Switch)
-            || (state.effect().cpu(), state.effect().time()) != (Some(cpu), delivered)
-        {
+        if self.transition(event.trace_index(), event.type_id()) != Some(Transition::Switch) {
             return None;
         }
-        let previous = state.effect().waited()?.previous?;
+        let effect = effect_at(state, cpu, delivered)?;
+        let previous = effect.waited()?.previous?;
         // A process that is dead when it is switched out may be gone.
-        state.effect().removed().first().or_else(|| state.process(previous))
+        effect.removed().first().or_else(|| state.process(previous))
     }
 
     /// Returns the process that runs on the CPU of an event that a hook got.
@@ -597,4 +593,10 @@ impl Extension for KernelState {
     fn codec(&self) -> Option<Codec<Self>> {
         Some(self.stored())
     }
+}
+
+/// Returns the effect of the last event, if it was delivered for a CPU at a time.
+fn effect_at(state: &TraceState, cpu: u32, delivered: Timestamp) -> Option<&super::Effect> {
+    let effect = state.effect();
+    ((effect.cpu(), effect.time()) == (Some(cpu), delivered)).then_some(effect)
 }
