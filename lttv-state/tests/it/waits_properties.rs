@@ -407,6 +407,20 @@ fn assert_cpu_times(traceset: &Traceset) {
     assert_eq!(of_graph, of_statistics);
 }
 
+/// A thread of a state dump has the id of a child, which another CPU runs at the time of its fork.
+#[test]
+fn a_child_that_runs_at_its_fork_is_the_thread_that_runs() {
+    let dump = ("lttng_statedump_process_state", &[("tid", 10), ("status", 2)]);
+    let events = [
+        KernelEvent::new(100, 0, dump.0, dump.1),
+        KernelEvent::switch(100, 1, 0, 0, 1),
+        KernelEvent::switch(103, 0, 0, 0, 10),
+        KernelEvent::new(103, 1, "sched_process_fork", &[("parent_tid", 1), ("child_tid", 10)]),
+        KernelEvent::switch(105, 0, 10, 1, 0),
+    ];
+    assert_cpu_times(&Traceset::from_iter([trace(Machine::default(), &events)]));
+}
+
 #[test]
 fn cpu_times_of_a_recording_are_those_of_the_statistics() {
     assert_cpu_times(&Traceset::open(support::bundled()).expect("a trace"));

@@ -512,6 +512,11 @@ impl Machine {
                 actor.may_have_run = false;
                 return self.describe(old, child);
             }
+            if actor.status == Status::Running && parent != Some(old) {
+                // The clock of the child's CPU is ahead, as the kernel state has it.
+                actor.parent = parent;
+                return self.describe(old, child);
+            }
             // A known thread with the id has ended, whether that was seen or not.
             if self.actors[old.index()].status != Status::Ended {
                 self.anomalies.reused_ids += 1;
