@@ -171,6 +171,11 @@ impl Packet {
         Instance { class: self.stream_class, id: self.stream_id, cpu: self.cpu }
     }
 
+    /// Returns `true` if it says itself, rather than by counters, that events were lost before it.
+    pub fn follows_loss(&self) -> bool {
+        matches!(self.lost, Some(Lost::Events(1..) | Lost::Uncounted))
+    }
+
     /// Returns `true` if its counters of losses started at 0 with the trace, so that the
     /// counters of the first packet report losses, too.
     pub(crate) fn counts_from_trace_start(&self) -> bool {

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Cursor;
+use super::{Cursor, Position};
+use crate::base::time::Timestamp;
+use crate::layout::program::Scratch;
+use crate::packet::Packet;
 use crate::report::Notice;
 use crate::trace::{Trace, TracefileIndex};
 
@@ -37,7 +40,58 @@ impl Trace {
     }
 }
 
+impl Trace {
+    /// Returns the latest time of the events of a packet from a position in it on; `None` if none has a time. Their headers are
+    /// read.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let tracefile = ltt_read::TracefileIndex(0);
+    /// let mut cursor = trace.cursor(tracefile);
+    /// let first = cursor.next()?.expect("an event").position();
+    /// let mut last = None;
+    /// while cursor.advance_in_packet()? {
+    ///     last = cursor.event().timestamp();
+    /// }
+    /// assert_eq!(trace.latest_time_in_packet(tracefile, first), last);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `tracefile` is out of range.
+    pub fn latest_time_in_packet(
+        self: &Arc<Self>,
+        tracefile: TracefileIndex,
+        position: Position,
+    ) -> Option<Timestamp> {
+        let mut cursor = self.cursor(tracefile);
+        cursor.seek(position).ok()?;
+        let mut last = None;
+        while let Ok(true) = cursor.advance_in_packet() {
+            last = last.max(cursor.event().timestamp());
+        }
+        last
+    }
+}
+
 impl Cursor {
+    /// Returns the packet after the current one; `None` if there is none that can be read next.
+    pub(crate) fn packet_after(&self) -> Option<Packet> {
+        let (of, at) = (self.tracefile(), &self.packet);
+        let (mut file, mut offset, mut number) =
+            (self.file, at.offset.checked_add(at.size)?, at.number + 1);
+        if offset >= of.file(file)?.size() {
+            (file, offset, number) = (file.checked_add(1)?, 0, 0);
+        }
+        let duplicates = of.duplicates.get();
+        if at.missing > 0 || duplicates.is_some_and(|of| of.contains(file as usize, offset)) {
+            return None;
+        }
+        let clock = at.end_cycles.unwrap_or(self.clock);
+        of.file(file)?.packet(&self.decoder, offset, number, clock, &mut Scratch::default()).ok()
+    }
+
     /// Returns the losses from the next packet on.
     pub(crate) fn losses_ahead(&mut self) -> Vec<Notice> {
         let mut losses = Vec::new();

@@ -164,6 +164,23 @@ impl<'a> Event<'a> {
         self.cursor.packet_unchecked()
     }
 
+    /// Returns the packet after the one that contains it, from the header and the context; no event is
+    /// read. `None` after the last packet, if that packet is damaged, or if readers leave it out. Whether
+    /// events were lost in between is told by the [counters](Packet::discarded) of both, or by the packet
+    /// [itself](Packet::follows_loss).
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
+    /// let event = cursor.next()?.expect("an event");
+    /// let after = event.packet_after().expect("a second packet");
+    /// assert_eq!(after.number, event.packet().number + 1);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn packet_after(&self) -> Option<Packet> {
+        self.cursor.packet_after()
+    }
+
     /// Returns the position before it: a cursor that seeks this position reads it next.
     pub fn position(&self) -> Position {
         self.cursor.position_of_event()

@@ -90,7 +90,9 @@ impl ContextState<'_, '_> {
     /// replays the events since. Returns the number of replayed events.
     pub fn seek_time(&mut self, time: Timestamp) -> u64 {
         self.seek_checkpoint(time);
-        self.catch_up(&Bounds::all().until_start_of(time))
+        let events = self.catch_up(&Bounds::all().until_start_of(time));
+        self.context.state.reach(time);
+        events
     }
 
     /// Seeks the last checkpoint before a time, or the start if there is none, and restores the

@@ -1,5 +1,7 @@
 //! The state of the extensions of a context, and its checkpoints.
 
+use ltt_read::Timestamp;
+
 use crate::state::{
     Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints, Extensions, Saved,
 };
@@ -100,6 +102,11 @@ impl States {
     pub(super) fn reset(&mut self) {
         self.extensions.reset();
         (self.is_current, self.at_start, self.events) = (true, true, 0);
+    }
+
+    /// Brings all extensions to a time before the next event.
+    pub(super) fn reach(&mut self, time: Timestamp) {
+        self.extensions.reach(time);
     }
 
     /// Sets all extensions to saved states of the current position.

@@ -7,6 +7,8 @@ mod setup;
 
 use std::any::type_name;
 
+use ltt_read::Timestamp;
+
 use crate::state::{ExtensionIdentity, Handle};
 
 pub use codec::Codec;
@@ -91,6 +93,13 @@ pub trait Extension: Sized + 'static {
 
     /// Sets the state to that before the first event.
     fn reset(&mut self);
+
+    /// Brings the state to a time after that of its last event, and not after that of the next one: called at the end
+    /// of [`ContextState::seek_time`](crate::ContextState::seek_time). The default does nothing: only events change
+    /// the state.
+    fn reach(&mut self, time: Timestamp) {
+        let _ = time;
+    }
 
     /// Returns a copy of the current state, between two events.
     fn save(&self) -> Self::Checkpoint;

@@ -3,6 +3,8 @@
 use std::any::{Any, type_name};
 use std::sync::Arc;
 
+use ltt_read::Timestamp;
+
 use super::Extension;
 use super::codec::Codec;
 use crate::state::{
@@ -30,6 +32,10 @@ impl<E: Extension> AnyExtension for E {
 
     fn reset(&mut self) {
         Extension::reset(self);
+    }
+
+    fn reach(&mut self, time: Timestamp) {
+        Extension::reach(self, time);
     }
 
     fn save(&self) -> Saved {

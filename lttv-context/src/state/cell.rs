@@ -4,6 +4,8 @@ use std::any::{Any, type_name};
 use std::fmt;
 use std::sync::Arc;
 
+use ltt_read::Timestamp;
+
 use super::identity::ExtensionIdentity;
 use super::saved::{NoState, Saved};
 
@@ -24,6 +26,9 @@ pub(crate) trait AnyExtension: Any {
 
     /// Sets the state to that before the first event.
     fn reset(&mut self);
+
+    /// Brings the state to a time before the next event.
+    fn reach(&mut self, time: Timestamp);
 
     /// Returns the current state.
     fn save(&self) -> Saved;

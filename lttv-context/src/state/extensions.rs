@@ -4,6 +4,8 @@ use std::ops::{Index, IndexMut};
 #[cfg(feature = "checkpoint-files")]
 use std::sync::Arc;
 
+use ltt_read::Timestamp;
+
 #[cfg(feature = "checkpoint-files")]
 use super::cell::AnyCodec;
 use super::cell::{AnyExtension, Cell};
@@ -122,6 +124,10 @@ impl Extensions {
 
     pub(crate) fn reset(&mut self) {
         self.cells.iter_mut().filter_map(Cell::extension_mut).for_each(AnyExtension::reset);
+    }
+
+    pub(crate) fn reach(&mut self, time: Timestamp) {
+        self.cells.iter_mut().filter_map(Cell::extension_mut).for_each(|of| of.reach(time));
     }
 
     pub(crate) fn save(&self) -> Vec<Saved> {

@@ -96,9 +96,7 @@ impl KernelRows for CpuRows {
         let effect = at.state.effect();
         let Some(cpu) = effect.cpu() else { return };
         match self.0.get_mut(at.trace.0) {
-            Some(rows)
-                if rows.anomalies == *at.state.anomalies() && effect.lost_since().is_none() =>
-            {
+            Some(rows) if rows.anomalies == *at.state.anomalies() && effect.losses().is_empty() => {
                 rows.update(data, at, cpu);
             }
             _ => self.update_all(data, at),

@@ -183,7 +183,7 @@ impl KernelRows for ResourceRows {
         let effect = at.state.effect();
         let Some(cpu) = effect.cpu() else { return };
         let Some(rows) = self.0.get_mut(at.trace.0) else { return };
-        if rows.anomalies != *at.state.anomalies() || effect.lost_since().is_some() {
+        if rows.anomalies != *at.state.anomalies() || !effect.losses().is_empty() {
             return self.update_all(data, at);
         }
         rows.update_cpu(data, at, cpu);

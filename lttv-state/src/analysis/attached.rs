@@ -244,8 +244,9 @@ enum Stage<S> {
 impl<A: KernelAnalysis> Collection<A> {
     /// Begins the window if an event that is read is in it, before the state follows the event.
     #[inline]
-    fn pass_start(&mut self, kernel: &KernelState, time: i64) {
+    fn pass_start(&mut self, kernel: &mut KernelState, time: i64) {
         if matches!(self.stage, Stage::Before) && time >= self.window.start {
+            kernel.reach(Timestamp::from_ns(self.window.start));
             self.enter(kernel);
         }
     }

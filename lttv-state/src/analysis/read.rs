@@ -158,6 +158,7 @@ impl<'r> Read<'r> {
                 let mut order = InOrder { follower, own, events: 0 };
                 let result = (&mut order, &mut part);
                 events_before = reading.read_before(&new().before_window(), result, start);
+                order.follower.kernel_mut().reach(start);
                 analysis.enter(&mut order.own, &mut part, order.follower.kernel(), window);
                 (order, part)
             }
@@ -166,6 +167,7 @@ impl<'r> Read<'r> {
                 let mut order = InOrder { follower, own: (), events: 0 };
                 let only_state = InSlices::new(&(), recorder.clone(), None).before_window();
                 events_before = reading.read_before(&only_state, (&mut order, &mut ()), start);
+                order.follower.kernel_mut().reach(start);
                 let (own, part) = analysis.begin(order.follower.kernel(), window);
                 (InOrder { follower: order.follower, own, events: 0 }, part)
             }

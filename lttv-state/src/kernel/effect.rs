@@ -32,7 +32,7 @@ pub struct Effect {
 /// The changes that only few events make.
 #[derive(Debug, Default)]
 pub(super) struct RareChanges {
-    pub(super) lost_since: Option<i64>,
+    pub(super) losses: Vec<LossOnCpu>,
     /// The time of the CPU's last event, if nothing tells which process ran since.
     pub(super) unseen_since: Option<i64>,
     pub(super) transferred: Option<(ProcessIndex, Transfer, u64)>,
@@ -41,6 +41,32 @@ pub(super) struct RareChanges {
     pub(super) request: Option<Request>,
     pub(super) renamed: Vec<(Serial, NameId)>,
     pub(super) gone: Vec<Process>,
+}
+
+/// An interval before an event in which it is unknown which process ran on a CPU. A loss of events is told with the
+/// first event of any CPU after its start, and again with the first event of its CPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LossOnCpu {
+    /// The index of the CPU in the state's table of CPUs.
+    pub(crate) place: usize,
+    pub(crate) cpu: u32,
+    pub(crate) since: i64,
+    /// `true` if an event before told of it as well.
+    pub(crate) is_told_again: bool,
+    /// The processes of which the states became unknown.
+    pub(crate) processes: Vec<ProcessIndex>,
+}
+
+impl LossOnCpu {
+    /// Returns the number of the CPU.
+    pub fn cpu(&self) -> u32 {
+        self.cpu
+    }
+
+    /// Returns the start of the interval: the last event of the CPU before the loss.
+    pub fn since(&self) -> Timestamp {
+        Timestamp::from_ns(self.since)
+    }
 }
 
 /// A system call, interrupt or exception that ended.
@@ -155,18 +181,19 @@ impl Effect {
         Timestamp::from_ns(self.time)
     }
 
-    /// Returns the time from which on, until the event, the running process of the event's
-    /// CPU was unknown; `None` if the event revealed no such interval.
+    /// Returns the intervals before the event in which it is unknown which processes ran on CPUs: since events
+    /// were lost, or since the event names another process than the one that was thought to run. Such an
+    /// interval ends with the next event of its CPU, which may be a later one.
     #[inline]
-    pub fn lost_since(&self) -> Option<Timestamp> {
-        self.rare.lost_since.map(Timestamp::from_ns)
+    pub fn losses(&self) -> &[LossOnCpu] {
+        &self.rare.losses
     }
 
-    /// Returns the time from which on, until the event, nothing tells which process ran on the event's
-    /// CPU: since events were lost, or since the trace has no switches.
+    /// Returns the time from which on, until the event, nothing tells which process ran on the event's CPU, since the
+    /// trace has no switches.
     #[inline]
-    pub(crate) fn unknown_since(&self) -> Option<Timestamp> {
-        self.rare.lost_since.or(self.rare.unseen_since).map(Timestamp::from_ns)
+    pub(crate) fn unseen_since(&self) -> Option<Timestamp> {
+        self.rare.unseen_since.map(Timestamp::from_ns)
     }
 
     /// Returns the system call, interrupt or exception that ended with the event, if its
@@ -222,8 +249,8 @@ impl Effect {
 impl RareChanges {
     #[cold]
     fn clear(&mut self) {
-        (self.lost_since, self.unseen_since) = (None, None);
-        (self.transferred, self.request) = (None, None);
+        self.losses.clear();
+        (self.unseen_since, self.transferred, self.request) = (None, None, None);
         self.left_other_cpu = false;
         self.renamed.clear();
         self.gone.clear();

@@ -16,7 +16,7 @@ use super::initial::Initial;
 use super::machine::{At, SavedState, TraceState};
 #[cfg(feature = "analyses")]
 use super::names::NameId;
-use super::packets::{PacketFacts, PacketTracker};
+use super::packets::{Entered, PacketFacts, PacketTracker};
 use super::rule::{
     CpuField, Rule, cpu_field, depends_on_contexts, has_events, thread_of_event, transition_of,
 };
@@ -324,9 +324,22 @@ impl KernelState {
         time: i64,
     ) {
         let packet = &mut self.packets[tracefile.0];
-        let gap = packet.advance(rule, event);
+        let entered = packet.advance(rule, event);
+        let entered = entered.map(|entered| (event.tracefile_index(), entered));
         let state = &mut self.traces[trace.0].state;
-        apply_fields(state, packet, rule, &EventFields { rule, event }, (gap, time));
+        apply_fields(state, packet, rule, &EventFields { rule, event }, (entered, time));
+    }
+
+    /// Applies the first loss of events of a trace that begins before a time. Returns its CPU and its time; `None` if
+    /// there is no such loss. The next event tells of it.
+    #[inline]
+    pub(crate) fn pass_loss_before(
+        &mut self,
+        trace: TraceIndex,
+        time: Timestamp,
+    ) -> Option<(u32, Timestamp)> {
+        let (cpu, since) = self.trace_mut(trace)?.pass_loss_before(time.as_ns())?;
+        Some((cpu, Timestamp::from_ns(since)))
     }
 
     /// Applies an event of which its fields, the CPU number in it and the packet, if it may be a new
@@ -334,16 +347,17 @@ impl KernelState {
     #[inline]
     pub(super) fn apply_recorded(
         &mut self,
-        (index, trace, of): (TraceIndex, &Trace, TracefileIndex),
+        (index, trace, of): (TraceIndex, &Arc<Trace>, TracefileIndex),
         (tracefile, time): (TracefileNumber, i64),
         rule: &Rule,
         (packet, cpu): (Option<&PacketFacts>, Option<u32>),
         fields: &impl Fields,
     ) {
         let tracker = &mut self.packets[tracefile.0];
-        let gap = tracker.advance_to(packet, cpu, (trace, of));
+        let entered = tracker.advance_to(packet, cpu, (trace, of));
+        let entered = entered.map(|entered| (of, entered));
         let state = &mut self.traces[index.0].state;
-        apply_fields(state, tracker, rule, fields, (gap, time));
+        apply_fields(state, tracker, rule, fields, (entered, time));
     }
 
     /// Returns the index of the CPU of the last event of a tracefile that changed the state.
@@ -476,24 +490,28 @@ impl KernelState {
     }
 }
 
-/// Applies the fields of an event, before which events may have been lost.
+/// Applies the fields of an event, and what is known of losses with its packet, if that is a new one of a tracefile.
 #[inline(always)] // one frame less for each event
 fn apply_fields(
     state: &mut TraceState,
     packet: &mut PacketTracker,
     rule: &Rule,
     fields: &impl Fields,
-    (gap, time): (bool, i64),
+    (entered, time): (Option<(TracefileIndex, Entered)>, i64),
 ) {
+    while state.pass_loss_before(time).is_some() {}
+    if let Some((tracefile, _)) = entered {
+        state.end_packet(tracefile.0 as u32);
+    }
     state.begin_changes();
     let (cpu, place) = packet.locate(state);
     let at = At { cpu, place, time };
     state.begin(at);
+    if let Some((tracefile, entered)) = entered {
+        state.enter_packet(at, tracefile.0 as u32, entered);
+    }
     if rule.is_record && time == i64::MIN {
         return; // the state before the first event contains what it tells
-    }
-    if gap {
-        state.gap(at);
     }
     if rule.tells_process {
         runs_by_context(state, fields, at);
@@ -555,6 +573,12 @@ impl Extension for KernelState {
 
     fn growth(&self) -> Option<Growth<Self>> {
         Some(growth::grow)
+    }
+
+    fn reach(&mut self, time: Timestamp) {
+        for machine in &mut self.traces {
+            while machine.state.pass_loss_before(time.as_ns()).is_some() {}
+        }
     }
 
     fn reset(&mut self) {

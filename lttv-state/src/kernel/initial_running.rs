@@ -130,15 +130,20 @@ fn initial_running_of_tracefile(
     let mut packet = PacketTracker::new(cpu);
     let mut found: Vec<InitialProcess> = Vec::new();
     let mut cpus = HashSet::new();
+    // Events were lost after the packet.
+    let mut is_lost = false;
     for _ in 0..MAX_EVENTS {
         let Ok(Some(event)) = cursor.next() else { break };
         let Some(rule) = rules.get(event.type_id().index()).and_then(Option::as_deref) else {
             continue;
         };
-        let gap = packet.advance(rule, &event);
+        let entered = packet.advance(rule, &event);
         let cpu = packet.cpu();
-        if gap {
-            break;
+        if let Some(entered) = entered {
+            if entered.gap || is_lost {
+                break;
+            }
+            is_lost = entered.loss_after.is_some();
         }
         if rule.transition != Transition::Switch || cpus.contains(&cpu) {
             continue;

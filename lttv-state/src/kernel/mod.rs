@@ -25,7 +25,8 @@
 //!   ends.
 //! * **Lost events.** The running process of the CPU is unknown until the CPU's next
 //!   switch, and so are the states of the other processes that ran last on this CPU or wait
-//!   for it. A loss is detected at the next event of the CPU, see [`Effect::lost_since`].
+//!   for it. A loss begins after the last event of a packet, and is told with the next event of any CPU: see
+//!   [`Effect::losses`]. In a growing trace it is found only at the next event of its CPU.
 //! * **Contradictions.** If an event contradicts the state, the event wins.
 //!   [`TraceState::anomalies`] counts such cases.
 //!
@@ -66,6 +67,7 @@ mod initial_running;
 mod initial_threads;
 mod journal;
 mod known_threads;
+mod losses;
 mod machine;
 mod memory;
 mod modes;
@@ -96,7 +98,7 @@ mod validate;
 pub use anomalies::Anomalies;
 pub use cpu::Cpu;
 pub(crate) use cpu::MAX_CPUS;
-pub use effect::{Effect, Ended, Request, RequestStep, Wait};
+pub use effect::{Effect, Ended, LossOnCpu, Request, RequestStep, Wait};
 pub use extension::KernelState;
 pub(crate) use extension::SavedKernelState;
 pub(crate) use machine::Changed;
@@ -132,4 +134,4 @@ pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other
 /// states than before, so that stored states are computed again.
-pub(crate) const VERSION: u32 = 13;
+pub(crate) const VERSION: u32 = 14;

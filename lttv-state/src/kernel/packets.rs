@@ -1,7 +1,9 @@
 //! Tracking of packets: the CPU of a tracefile's events, and the events lost between
 //! packets.
 
-use ltt_read::{Event, Field, Trace, TracefileIndex};
+use std::sync::Arc;
+
+use ltt_read::{Event, Field, Packet, Position, Trace, TracefileIndex};
 
 use super::machine::TraceState;
 use super::rule::{CpuField, Rule};
@@ -15,13 +17,25 @@ pub(super) struct PacketTracker {
     /// The number of the packet in its file.
     number: u64,
     discarded: Option<u64>,
+    /// The number before that of the packet that may follow without a loss that is not known yet.
     sequence: Option<u64>,
-    /// True if events were lost after the last event of the packet.
-    lost_after: bool,
+    after: LossAfter,
     cpu: u32,
     /// The index of that CPU in the state of its trace, once it has been looked up.
     #[cfg_attr(feature = "checkpoint-files", serde(skip, default = "not_looked_up"))]
     place: u32,
+}
+
+/// Whether events were lost after the last event of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
+enum LossAfter {
+    /// Nothing tells of a loss. The next packet may.
+    None,
+    /// The next packet tells when the loss ends: its start is unknown.
+    AtNextPacket,
+    /// The loss is applied at its start.
+    Ahead,
 }
 
 /// The facts about a packet that its first relevant event tells.
@@ -30,11 +44,38 @@ pub(super) struct PacketFacts {
     pub(super) file: u32,
     pub(super) offset: u64,
     number: u64,
+    /// The position of that event.
+    position: Position,
     discarded: Option<u64>,
-    sequence: Option<u64>,
+    counters: Counters,
+    next: Option<Counters>,
     sequence_bits: u8,
     /// The CPU number in the packet's context, if events take it from there.
     pub(super) cpu: Option<u32>,
+}
+
+/// What a packet tells about losses before it.
+#[derive(Debug, Clone, Copy)]
+struct Counters {
+    sequence: Option<u64>,
+    follows_loss: bool,
+}
+
+impl From<&Packet> for Counters {
+    fn from(packet: &Packet) -> Self {
+        Counters { sequence: packet.sequence, follows_loss: packet.follows_loss() }
+    }
+}
+
+/// A packet that was entered.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Entered {
+    /// `true` if events of the CPU were lost before its event, which was not known before.
+    pub(super) gap: bool,
+    /// `true` if a loss of events of the CPU that was known before ends.
+    pub(super) ends_loss: bool,
+    /// The time of its last event, in ns, if events were lost after it.
+    pub(super) loss_after: Option<i64>,
 }
 
 impl PacketFacts {
@@ -49,8 +90,10 @@ impl PacketFacts {
             file: event.file_index() as u32,
             offset: packet.offset,
             number: packet.number,
+            position: event.position(),
             discarded: packet.discarded,
-            sequence: packet.sequence,
+            counters: packet.into(),
+            next: event.packet_after().as_ref().map(Counters::from),
             sequence_bits: packet.sequence_bits,
             cpu: cpu.map(|cpu| u32::try_from(cpu).unwrap_or(u32::MAX)),
         }
@@ -80,7 +123,7 @@ impl PacketTracker {
             number: 0,
             discarded: None,
             sequence: None,
-            lost_after: false,
+            after: LossAfter::None,
             cpu,
             place: NOT_LOOKED_UP,
         }
@@ -92,37 +135,37 @@ impl PacketTracker {
         PacketTracker { place: NOT_LOOKED_UP, ..self }
     }
 
-    /// Advances to an event. Returns whether events of the CPU were lost before it.
+    /// Advances to an event. Returns its packet, if that is a new one.
     #[inline]
-    pub(super) fn advance(&mut self, rule: &Rule, event: &Event<'_>) -> bool {
+    pub(super) fn advance(&mut self, rule: &Rule, event: &Event<'_>) -> Option<Entered> {
         let packet = event.packet();
         let is_new = packet.offset != self.offset || event.file_index() as u32 != self.file;
-        let gap = is_new && {
+        let entered = is_new.then(|| {
             let facts = PacketFacts::of(&rule.cpu, event);
             self.enter_packet(&facts, event.trace(), event.tracefile_index())
-        };
+        });
         match &rule.cpu {
             CpuField::Event(field) => self.set_cpu(cpu_number(field, event)),
             CpuField::Tracefile | CpuField::Packet(_) => {}
         }
-        gap
+        entered
     }
 
     /// Advances to an event of which the CPU number has been recorded, if it is in the event, and the
-    /// packet, if it may be a new one. Returns whether events of the CPU were lost before it.
+    /// packet, if it may be a new one. Returns the packet, if it is a new one.
     #[inline]
     pub(super) fn advance_to(
         &mut self,
         packet: Option<&PacketFacts>,
         cpu: Option<u32>,
-        (trace, tracefile): (&Trace, TracefileIndex),
-    ) -> bool {
+        (trace, tracefile): (&Arc<Trace>, TracefileIndex),
+    ) -> Option<Entered> {
         let packet = packet.filter(|packet| !self.is_in(packet));
-        let gap = packet.is_some_and(|packet| self.enter_packet(packet, trace, tracefile));
+        let entered = packet.map(|packet| self.enter_packet(packet, trace, tracefile));
         if let Some(cpu) = cpu {
             self.set_cpu(cpu);
         }
-        gap
+        entered
     }
 
     /// Returns `true` if the last event was in a packet.
@@ -189,42 +232,66 @@ impl PacketTracker {
         }
     }
 
-    /// Advances to another packet. Returns whether events of the CPU were lost before its event.
+    /// Advances to another packet.
     #[cold]
-    fn enter_packet(&mut self, packet: &PacketFacts, trace: &Trace, of: TracefileIndex) -> bool {
+    fn enter_packet(
+        &mut self,
+        packet: &PacketFacts,
+        trace: &Arc<Trace>,
+        of: TracefileIndex,
+    ) -> Entered {
         let is_first = self.offset == u64::MAX;
         if let Some(cpu) = packet.cpu {
             self.set_cpu(cpu);
         }
         // Packets without relevant events are not tracked.
         let passed = if is_first { 0 } else { self.packets_since(packet, trace, of) };
-        let skipped = match (self.sequence, packet.sequence) {
-            (Some(last), Some(this)) => {
-                this.wrapping_sub(last) & mask(packet.sequence_bits) > passed
-            }
-            _ => false,
+        let mask = mask(packet.sequence_bits);
+        let steps = |from: Option<u64>, to: &Counters| {
+            from.zip(to.sequence).map(|(from, to)| to.wrapping_sub(from) & mask)
         };
+        let skipped = steps(self.sequence, &packet.counters).is_some_and(|steps| steps > passed);
+        let follows_loss =
+            packet.counters.follows_loss && !(passed == 1 && self.after == LossAfter::Ahead);
         // A tracer without room cannot even close the packet: the events that its counter
         // has gained were lost after the last event of the packet.
         let grown = match (self.discarded, packet.discarded) {
             (Some(last), Some(this)) => last != this,
-            (None, Some(this)) => this > 0 && packet.sequence == Some(0),
+            (None, Some(this)) => this > 0 && packet.counters.sequence == Some(0),
             _ => false,
         };
         // A packet in between may have been the one that lost them.
         let unseen = grown && passed > 1;
-        let gap = !is_first && (self.lost_after || skipped || unseen);
+        let ends_loss = self.after == LossAfter::Ahead;
+        let lost = self.after == LossAfter::AtNextPacket || skipped || unseen || follows_loss;
+        let steps_to_next = packet.next.and_then(|next| steps(packet.counters.sequence, &next));
+        let skips_next = steps_to_next.is_some_and(|steps| steps > 1 && steps <= mask >> 1);
+        let is_lost_after = grown || skips_next || packet.next.is_some_and(|of| of.follows_loss);
+        let last = || trace.latest_time_in_packet(of, packet.position);
+        let loss_after = is_lost_after.then(last).flatten();
+        let before_next = |next: Counters| next.sequence.map(|next| next.wrapping_sub(1) & mask);
         *self = PacketTracker {
             file: packet.file,
             offset: packet.offset,
             number: packet.number,
             discarded: packet.discarded,
-            sequence: packet.sequence,
-            lost_after: grown,
+            sequence: match packet.next {
+                Some(next) if skips_next && loss_after.is_some() => before_next(next),
+                _ => packet.counters.sequence,
+            },
+            after: match loss_after {
+                Some(_) => LossAfter::Ahead,
+                None if grown => LossAfter::AtNextPacket,
+                None => LossAfter::None,
+            },
             cpu: self.cpu,
             place: self.place,
         };
-        gap
+        Entered {
+            gap: lost && !is_first,
+            ends_loss,
+            loss_after: loss_after.map(|time| time.as_ns()),
+        }
     }
 
     /// Returns the number of packets from the current one to another one.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::anomalies::Anomalies;
 use super::cpu::Cpu;
 use super::extension::{KernelState, SavedKernelState};
+use super::losses::LossAhead;
 use super::machine::SavedState;
 use super::names::NameId;
 use super::packets::PacketTracker;
@@ -19,7 +20,7 @@ use super::table::{ProcessIndex, SavedTable};
 use super::validate::{Limits, is_valid};
 
 /// The version of the encoding: increased whenever the same states lead to other bytes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 impl KernelState {
     /// Returns the codec of kernel state checkpoints.
@@ -63,6 +64,7 @@ struct StoredTrace<'b> {
     /// The names of system calls, if they changed.
     syscalls: Option<Cow<'b, [NameId]>>,
     anomalies: Anomalies,
+    losses: Cow<'b, [LossAhead]>,
     scan_budget: u64,
 }
 
@@ -183,6 +185,7 @@ impl<'b> StoredTrace<'b> {
             probes: if_changed(&saved.probes, before.map(|before| &before.probes)),
             syscalls: if_changed(&saved.syscalls, before.map(|before| &before.syscalls)),
             anomalies: saved.anomalies,
+            losses: Cow::Borrowed(&saved.losses),
             scan_budget: saved.scan_budget,
         }
     }
@@ -221,6 +224,7 @@ impl<'b> StoredTrace<'b> {
             probes: stored_or_before(self.probes, before.map(|before| &before.probes))?,
             syscalls: stored_or_before(self.syscalls, before.map(|before| &before.syscalls))?,
             anomalies: self.anomalies,
+            losses: self.losses.into_owned(),
             scan_budget: self.scan_budget,
         };
         is_valid(&restored, limits, before, &places).then_some(restored)
@@ -235,7 +239,7 @@ mod tests {
 
     /// The version of the encoding, and a checksum of the encoded checkpoints of the
     /// bundled trace.
-    const STORED: (u32, u32) = (0xd_0003, 0x2a6c_deab);
+    const STORED: (u32, u32) = (0xe_0004, 0x8711_e136);
 
     #[test]
     fn version_changes_with_encoded_bytes() {

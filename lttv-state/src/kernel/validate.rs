@@ -20,6 +20,9 @@ pub(super) struct Limits<'m> {
     pub(super) processes: u64,
 }
 
+/// The maximum number of losses of a trace that are known ahead: at most one of each tracefile.
+const MAX_LOSSES: usize = 1 << 20;
+
 /// The exclusive upper limit of counters.
 const MAX_COUNT: u64 = 1 << 62;
 
@@ -59,7 +62,11 @@ pub(super) fn is_valid(
         && state.probes.iter().all(|(_, name)| is_name(*name));
     let syscalls =
         state.syscalls.len() <= MAX_SYSCALLS && state.syscalls.iter().all(|name| is_name(*name));
-    let counts = state.scan_budget <= MAX_SCAN_BUDGET
+    let losses = state.losses.len() <= MAX_LOSSES
+        && state.losses.is_sorted_by(|a, b| a.time <= b.time)
+        && state.losses.iter().all(|loss| (loss.place as usize) < state.cpus.len());
+    let counts = losses
+        && state.scan_budget <= MAX_SCAN_BUDGET
         && state.anomalies.iter().all(|(_, count)| count < MAX_COUNT);
     let processes = is_table(&state.processes, limits, before.map(|before| &before.processes))
         && places.iter().all(|place| {

@@ -123,6 +123,7 @@ impl MarkWriter {
         let Some(time) = self.at.take() else { return Ok(()) };
         // Where clocks went back, seeking this time would lead to another position.
         let comes_again = position.is_start_of(time);
+        KernelHistory::reach(context, history, time);
         let Some(note) = state_of(context).filter(|_| comes_again) else { return Ok(()) };
         match context.extensions_mut()[history].builder_mut() {
             Some(builder) => builder.set_resume_note(time, &note),

@@ -65,11 +65,19 @@ pub(super) struct Output<'p, S> {
     pub(super) t: Timestamp,
 }
 
-/// The event that changed a state.
+/// The event or the loss of events that changed a state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cause {
-    pub(super) transition: Transition,
+    /// `None` for a loss.
+    pub(super) transition: Option<Transition>,
     pub(super) cpu: Option<u32>,
+}
+
+impl Cause {
+    /// Returns a loss of events of a CPU.
+    pub(super) fn loss(cpu: u32) -> Self {
+        Cause { transition: None, cpu: Some(cpu) }
+    }
 }
 
 impl Machine {
@@ -137,16 +145,18 @@ impl Machine {
             self.store_source(out, state, *kind, *number)?;
         }
         match cause.transition {
-            Transition::BlockInsert
-            | Transition::BlockMerge
-            | Transition::BlockIssue
-            | Transition::BlockComplete => {
+            Some(
+                Transition::BlockInsert
+                | Transition::BlockMerge
+                | Transition::BlockIssue
+                | Transition::BlockComplete,
+            ) => {
                 if let Some(device) = state.effect().request().and_then(|of| of.device) {
                     self.store_device(out, state, device)?;
                 }
             }
-            Transition::DeviceName => self.store_all_devices(out, state)?,
-            Transition::Frequency => self.store_all_cpus(out, state)?,
+            Some(Transition::DeviceName) => self.store_all_devices(out, state)?,
+            Some(Transition::Frequency) => self.store_all_cpus(out, state)?,
             _ => {}
         }
         if self.anomalies != *state.anomalies() {

@@ -1,7 +1,7 @@
 //! Kernel histories in slices: the state is followed in order on one thread, while another one stores
 //! its changes.
 
-use ltt_read::{Event, Timestamp, TracefileNumber};
+use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, SliceAnalysis};
 
 use super::machine::Cause;
@@ -102,10 +102,19 @@ struct Observer<'s> {
 }
 
 impl FollowerObserver for Observer<'_> {
+    fn lost(&mut self, kernel: &mut KernelState, trace: TraceIndex, cpu: u32, since: Timestamp) {
+        self.storing.store_or_fail(kernel, trace, Some(Cause::loss(cpu)), since);
+    }
+
     #[inline]
     fn changed(&mut self, kernel: &mut KernelState, change: StateChange) {
         let StateChange { trace, tracefile, transition, time, .. } = change;
         let cpu = kernel.cpu_of_tracefile(tracefile);
-        self.storing.store_or_fail(kernel, trace, Some(Cause { transition, cpu }), time);
+        self.storing.store_or_fail(
+            kernel,
+            trace,
+            Some(Cause { transition: Some(transition), cpu }),
+            time,
+        );
     }
 }

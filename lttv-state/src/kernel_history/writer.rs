@@ -132,10 +132,12 @@ impl KernelHistory {
             Some(of) if of.grows => context.contexts().time_span().map(|span| span.end),
             _ => None,
         };
+        let Some(of) = context.extensions().get(handle) else { return Err(HistoryError::Closed) };
+        let last = of.last.max(end.unwrap_or(of.last));
+        Self::reach(context, handle, last);
         let Some(of) = context.extensions_mut().get_mut(handle) else {
             return Err(HistoryError::Closed);
         };
-        let last = of.last.max(end.unwrap_or(of.last));
         let Some(Storing { builder, failed, .. }) = of.storing.take() else {
             return Err(HistoryError::Closed);
         };
@@ -145,6 +147,22 @@ impl KernelHistory {
                 let last = last.max(builder.now());
                 builder.close(last.saturating_add(1))
             }
+        }
+    }
+
+    /// Brings the history of a context to a time after that of the last event: stores the losses of events that begin
+    /// before it.
+    pub(super) fn reach(
+        context: &mut TracesetContext<'_>,
+        handle: Handle<KernelHistory>,
+        time: Timestamp,
+    ) {
+        let Some(kernel) = context.extensions().get(handle).map(|of| of.kernel) else { return };
+        let pair = context.extensions_mut().get_pair_mut(kernel, handle);
+        let Some((kernel, of)) = pair else { return };
+        let traces = kernel.traces().len();
+        for trace in (0..traces).map(TraceIndex) {
+            of.store_losses(kernel, trace, time);
         }
     }
 
@@ -160,6 +178,14 @@ impl KernelHistory {
     ) {
         if let Some(storing) = &mut self.storing {
             storing.store_or_fail(kernel, trace, cause, t);
+        }
+    }
+
+    /// Stores the states at the losses of events of a trace that begin before a time.
+    #[inline]
+    fn store_losses(&mut self, kernel: &mut KernelState, trace: TraceIndex, before: Timestamp) {
+        while let Some((cpu, since)) = kernel.pass_loss_before(trace, before) {
+            self.store(kernel, trace, Some(Cause::loss(cpu)), since);
         }
     }
 
@@ -302,11 +328,17 @@ fn follow(handle: Handle<KernelHistory>, setup: &mut Setup<'_, '_>) {
                 continue;
             };
             let events = Subscription::to_type(index, id);
+            setup.hooks.on_event(events.clone().priority(BEFORE_STATE), move |call| {
+                let t = call.delivery_time();
+                if let Some((kernel, of)) = call.extensions.get_pair_mut(kernel, handle) {
+                    of.store_losses(kernel, index, t);
+                }
+            });
             setup.hooks.on_event(events.priority(AFTER_STATE), move |call| {
                 let (tracefile, t) = (call.tracefile.number(), call.delivery_time());
                 if let Some((kernel, of)) = call.extensions.get_pair_mut(kernel, handle) {
                     let cpu = kernel.cpu_of_tracefile(tracefile);
-                    of.store(kernel, index, Some(Cause { transition, cpu }), t);
+                    of.store(kernel, index, Some(Cause { transition: Some(transition), cpu }), t);
                 }
             });
         }
@@ -318,6 +350,12 @@ fn follow(handle: Handle<KernelHistory>, setup: &mut Setup<'_, '_>) {
         storing.failed = Some(error);
     }
 }
+
+/// The priority of the hooks that store losses: before the state follows an event.
+const BEFORE_STATE: Priority = match Priority::new(24) {
+    Ok(priority) => priority,
+    Err(_) => Priority::FIRST,
+};
 
 /// The priority of the hooks: after the state, and before hooks that may read the history
 /// up to their event.

@@ -245,12 +245,11 @@ impl StackState {
         to: &mut ResolvedStacks,
     ) {
         let effect = state.effect();
-        if effect.lost_since().is_some() {
-            let place = effect.place();
-            if self.lost.len() <= place {
-                self.lost.resize(place + 1, i64::MIN);
+        for loss in effect.losses() {
+            if self.lost.len() <= loss.place {
+                self.lost.resize(loss.place + 1, i64::MIN);
             }
-            self.lost[place] = effect.time().as_ns();
+            self.lost[loss.place] = effect.time().as_ns();
         }
         for gone in effect.removed() {
             if let Some(open) = self.off_cpu.remove(&gone.serial()) {

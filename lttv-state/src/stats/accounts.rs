@@ -117,24 +117,6 @@ impl Accounts {
         }
     }
 
-    /// Adds the time since events of a CPU were lost to an unknown leaf, if there is one.
-    #[cold]
-    pub(super) fn lost(
-        &mut self,
-        place: usize,
-        lost_since: i64,
-        unknown: Option<LeafKey>,
-        time: i64,
-    ) {
-        let Some(of) = self.cpus.get_mut(place) else { return };
-        of.charge(&mut self.ledger, lost_since);
-        if let Some(unknown) = unknown {
-            let leaf = self.ledger.find_or_add(&unknown);
-            self.ledger.charge(leaf, lost_since, time);
-            of.since = time;
-        }
-    }
-
     /// Counts an event on a CPU.
     #[inline]
     pub(super) fn count(&mut self, place: usize, event_type: EventTypeId) {

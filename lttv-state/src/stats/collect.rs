@@ -53,19 +53,22 @@ impl Collector {
         let Accounts { ledger, cpus } = &accounts;
         let mut leaves = ledger.leaves(state.process_bound());
         for (place, of) in cpus.iter().enumerate() {
-            let unknown = state.cpu_at(place).filter(|_| !state.has_switches());
-            let unknown = unknown.and_then(|cpu| state.process(cpu.unknown_process()));
-            let leaf = match unknown.map(|process| unknown_leaf(process, of.key.cpu)) {
-                None => of.leaf.index(),
-                Some(key) => match ledger.get(&key) {
-                    Some(leaf) => leaf.index(),
-                    None => {
-                        leaves.push((key, Counts::default()));
-                        leaves.len() - 1
-                    }
-                },
+            // The time from which on nothing tells which process runs.
+            let lost = match state.has_switches() {
+                true => state.lost_before(place, last).map_or(last, |lost| lost.max(of.since)),
+                false => of.since,
             };
-            charge(&mut leaves[leaf].1.cpu_time, of.since, last);
+            charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, lost);
+            let unknown = state.cpu_at(place).filter(|_| lost < last);
+            let unknown = unknown.and_then(|cpu| state.process(cpu.unknown_process()));
+            let Some(key) = unknown.map(|process| unknown_leaf(process, of.key.cpu)) else {
+                continue;
+            };
+            let leaf = ledger.get(&key).map(|leaf| leaf.index()).unwrap_or_else(|| {
+                leaves.push((key, Counts::default()));
+                leaves.len() - 1
+            });
+            charge(&mut leaves[leaf].1.cpu_time, lost, last);
         }
         let mut processes = self.processes.clone();
         for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
@@ -172,14 +175,13 @@ impl Collector {
             self.last = time;
             self.update_all_cpus(state);
         }
+        if !effect.is_common() {
+            self.lost(state, place);
+        }
         let (Some(before), Some(running)) = (self.log.key(place).copied(), state.running_at(place))
         else {
             return;
         };
-        if let Some(lost) = effect.unknown_since() {
-            let lost = lost.as_ns().max(self.earliest);
-            self.lost(state, (place, cpu), lost, time);
-        }
         let key = LeafKey::of(running, cpu);
         if let Some(ended) = effect.ended() {
             // The process that left the frame continues to run.
@@ -204,13 +206,18 @@ impl Collector {
         }
     }
 
-    /// Charges the time since `lost_since` to an unknown process, instead of the process
-    /// that was running until then.
+    /// Moves CPUs to their unknown processes from the times on from which nothing tells which process ran.
     #[cold]
-    fn lost(&mut self, state: &TraceState, (place, cpu): (usize, u32), lost_since: i64, time: i64) {
-        let placeholder = state.cpu(cpu).and_then(|of| state.process(of.unknown_process()));
-        let unknown = placeholder.map(|placeholder| unknown_leaf(placeholder, cpu));
-        self.log.lost(place, lost_since, unknown, time);
+    fn lost(&mut self, state: &TraceState, place: usize) {
+        let effect = state.effect();
+        let losses = effect.losses().iter().map(|loss| (loss.place, loss.since()));
+        let unseen = effect.unseen_since().map(|since| (place, since));
+        for (place, since) in losses.chain(unseen) {
+            let Some(cpu) = state.cpu_at(place) else { continue };
+            let Some(unknown) = state.process(cpu.unknown_process()) else { continue };
+            let (key, since) = (unknown_leaf(unknown, cpu.number()), since.as_ns());
+            self.log.move_at(place, &key, since.max(self.earliest));
+        }
     }
 
     /// Returns the waits of a process.

@@ -57,7 +57,7 @@ const _: () = assert!(size_of::<(u32, Booking)>() <= 32);
 enum Rare {
     Open { key: LeafKey, since: i64 },
     Move { place: u16, key: LeafKey },
-    Lost { place: u16, lost_since: i64, unknown: Option<LeafKey> },
+    MoveAt { place: u16, key: LeafKey, time: i64 },
     Ended { place: u16, left: LeafKey, elapsed: u64, cpu_time: u64 },
     Transferred { place: u16, left: Option<LeafKey>, transfer: Transfer, bytes: u64 },
     Request { place: u16, request: Request },
@@ -137,17 +137,13 @@ impl Log {
         self.book(Booking::Waited { place: place as u16, time });
     }
 
-    /// Adds the time since events of a CPU were lost to an unknown leaf, if there is one.
-    pub(super) fn lost(
-        &mut self,
-        place: usize,
-        lost_since: i64,
-        unknown: Option<LeafKey>,
-        time: i64,
-    ) {
-        let Some((_, since)) = self.cpus.get_mut(place) else { return };
-        *since = if unknown.is_some() { time } else { lost_since };
-        self.book_rare(Rare::Lost { place: place as u16, lost_since, unknown });
+    /// Changes the leaf of a CPU at a time before that of the event.
+    #[cold]
+    pub(super) fn move_at(&mut self, place: usize, key: &LeafKey, time: i64) {
+        let Some(of) = self.cpus.get_mut(place) else { return };
+        let time = time.max(of.1);
+        *of = (*key, time);
+        self.book_rare(Rare::MoveAt { place: place as u16, key: *key, time });
     }
 
     /// Counts an event that changes no state on a CPU. Others count without a booking.
@@ -255,9 +251,7 @@ impl Booker<'_> {
         match rare {
             Rare::Open { key, since } => accounts.open(*key, *since),
             Rare::Move { place, key } => accounts.move_to((*place).into(), key, time),
-            Rare::Lost { place, lost_since, unknown } => {
-                accounts.lost((*place).into(), *lost_since, *unknown, time);
-            }
+            Rare::MoveAt { place, key, time } => accounts.move_to((*place).into(), key, *time),
             Rare::Ended { place, left, elapsed, cpu_time } => {
                 accounts.ended_at((*place).into(), left, (*elapsed, *cpu_time));
             }

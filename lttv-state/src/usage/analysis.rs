@@ -195,9 +195,9 @@ impl KernelAnalysis for UsageAnalysis {
     fn finish(&self, state: State, part: Part, end: End<'_>) -> Usage {
         let statistics = self.statistics.finish(state.statistics, part.statistics, end);
         let traces = statistics.into_traces().into_iter();
-        let traces = traces.zip(state.collectors).zip(part.collected).map(
-            |((statistics, of), mut collected)| {
-                of.add_rest(&mut collected, statistics.end().as_ns());
+        let traces = traces.zip(state.collectors).zip(part.collected).zip(end.kernel.traces()).map(
+            |(((statistics, of), mut collected), state)| {
+                of.add_rest(&mut collected, state, statistics.end().as_ns());
                 let recorded = statistics.trace().map(RecordedEvents::of);
                 TraceUsage { statistics, collected, recorded: recorded.unwrap_or_default() }
             },

@@ -77,9 +77,14 @@ struct OnCpu {
 
 impl Collector {
     /// Adds the figures up to a time, which is not before the last event, to those of the log.
-    pub(super) fn add_rest(&self, collected: &mut Collected, last: i64) {
-        for cpu in &self.cpus {
-            collected.charge(cpu.number, cpu.process, cpu.since, last);
+    pub(super) fn add_rest(&self, collected: &mut Collected, state: &TraceState, last: i64) {
+        for (place, cpu) in self.cpus.iter().enumerate() {
+            let lost = state.lost_before(place, last).map_or(last, |lost| lost.max(cpu.since));
+            collected.charge(cpu.number, cpu.process, cpu.since, lost);
+            let unknown = state.cpu_at(place).and_then(|cpu| state.process(cpu.unknown_process()));
+            if let Some(unknown) = unknown {
+                collected.charge(cpu.number, unknown.serial(), lost, last);
+            }
             if let Some(hz) = cpu.hz {
                 collected.charge_frequency(cpu.number, hz, cpu.hz_since, last);
             }
@@ -121,12 +126,11 @@ impl Collector {
         if self.cpus.len() <= place {
             self.update_cpus(state, time);
         }
-        if let Some(lost) = effect.unknown_since() {
-            let lost = lost.as_ns();
-            self.charge_unknown(state, place, lost.max(self.earliest), time);
-        }
-        if !effect.is_common() && effect.left_other_cpu() {
-            self.update_cpus(state, time);
+        if !effect.is_common() {
+            self.lost(state, place);
+            if effect.left_other_cpu() {
+                self.update_cpus(state, time);
+            }
         }
         let (Some(of), Some(running)) = (self.cpus.get_mut(place), state.running_at(place)) else {
             return;
@@ -178,14 +182,21 @@ impl Collector {
         }
     }
 
-    /// Charges the time since `lost` to the unknown process of a CPU.
+    /// Counts the time of CPUs for their unknown processes, from the times on from which nothing tells which
+    /// process ran.
     #[cold]
-    fn charge_unknown(&mut self, state: &TraceState, place: usize, lost: i64, time: i64) {
-        let (Some(of), Some(cpu)) = (self.cpus.get_mut(place), state.cpu_at(place)) else { return };
-        let Some(unknown) = state.process(cpu.unknown_process()) else { return };
-        self.log.charge(of.number, of.process, of.since, lost);
-        self.log.charge(of.number, unknown.serial(), lost, time);
-        of.since = time;
+    fn lost(&mut self, state: &TraceState, place: usize) {
+        let effect = state.effect();
+        let losses = effect.losses().iter().map(|loss| (loss.place, loss.since()));
+        let unseen = effect.unseen_since().map(|since| (place, since));
+        for (place, since) in losses.chain(unseen) {
+            let (Some(of), Some(cpu)) = (self.cpus.get_mut(place), state.cpu_at(place)) else {
+                continue;
+            };
+            let Some(unknown) = state.process(cpu.unknown_process()) else { continue };
+            let since = since.as_ns().max(self.earliest).max(of.since);
+            of.run(&mut self.log, unknown.serial(), since);
+        }
     }
 }
 

@@ -18,8 +18,8 @@ use crate::analysis::{End, KernelAnalysis, Window};
 use crate::kernel::OwnStates;
 use crate::kernel::needs::{Need, RecordedEvents};
 use crate::kernel::{
-    ExecutionMode, KernelState, NameId, OtherEvent, Process, ProcessIndex, Rule, StateChange,
-    SwitchedOut, Tid, TraceState,
+    ExecutionMode, KernelState, LossOnCpu, NameId, OtherEvent, Process, ProcessIndex, Rule,
+    StateChange, SwitchedOut, Tid, TraceState,
 };
 
 /// The analysis that builds a [`WaitGraph`].
@@ -216,15 +216,15 @@ impl KernelAnalysis for WaitAnalysis {
     #[inline]
     fn changed(&self, all: &mut State, slice: &mut Slice, kernel: &KernelState, of: StateChange) {
         let input = slice.0.next(of.number);
-        let Some(followed) = self.followed(of.trace, of.event_type) else { return };
         let Some(state) = kernel.trace(of.trace) else { return };
         let effect = state.effect();
-        let Some(cpu) = effect.cpu() else { return };
         let (trace, time) = (of.trace.0, effect.time().as_ns());
-        let at = At { trace, place: effect.place(), cpu, time };
-        if let Some(since) = effect.lost_since() {
-            all.lost(state, at, since.as_ns());
+        for loss in effect.losses() {
+            all.lost(state, trace, loss);
         }
+        let Some(followed) = self.followed(of.trace, of.event_type) else { return };
+        let Some(cpu) = effect.cpu() else { return };
+        let at = At { trace, place: effect.place(), cpu, time };
         all.event(state, at, followed, input);
     }
 
@@ -255,7 +255,7 @@ impl KernelAnalysis for WaitAnalysis {
         slice.0.clear();
     }
 
-    fn finish(&self, State(machine): State, (): (), end: End<'_>) -> WaitGraph {
+    fn finish(&self, State(mut machine): State, (): (), end: End<'_>) -> WaitGraph {
         let kernels = self.traces.iter().filter(|of| of.is_kernel);
         let last = || kernels.map(|of| crate::last_event::last_event(&of.trace)).max();
         // The graph of a read that was stopped ends with its last event.
@@ -264,7 +264,13 @@ impl KernelAnalysis for WaitAnalysis {
             let last = last()?;
             Some(end.window.end().map_or(last, |end| end.min(last)))
         });
-        self.graph(&machine, end.kernel, until.unwrap_or(Timestamp::MIN))
+        let until = until.unwrap_or(Timestamp::MIN).as_ns().max(machine.last);
+        for (trace, state) in end.kernel.traces().enumerate() {
+            for (place, cpu, time) in state.losses_before(until) {
+                machine.lost(At { trace, place, cpu, time }, false);
+            }
+        }
+        self.graph(&machine, end.kernel, Timestamp::from_ns(until))
     }
 }
 
@@ -357,11 +363,12 @@ impl State {
 
     /// Applies a loss of events: the kernel state tells whose state it lost.
     #[cold]
-    fn lost(&mut self, state: &TraceState, at: At, since: i64) {
-        self.0.lost(at, since);
-        for process in state.changed_processes().iter().filter_map(|ix| state.process(*ix)) {
+    fn lost(&mut self, state: &TraceState, trace: usize, loss: &LossOnCpu) {
+        let at = At { trace, place: loss.place, cpu: loss.cpu(), time: loss.since };
+        self.0.lost(at, loss.is_told_again);
+        for process in loss.processes.iter().filter_map(|ix| state.process(*ix)) {
             if let Some(tid) = process.tid().filter(|tid| *tid > 0) {
-                self.0.lost_thread(at, tid, since);
+                self.0.lost_thread(at, tid);
             }
         }
     }

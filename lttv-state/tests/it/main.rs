@@ -58,6 +58,8 @@ mod kernel_history_of_these_traces;
 #[cfg(feature = "kernel")]
 mod kernel_legacy;
 #[cfg(feature = "kernel")]
+mod kernel_losses;
+#[cfg(feature = "kernel")]
 mod kernel_memory_maps;
 #[cfg(feature = "kernel")]
 mod kernel_oracle;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use super::{At, TraceState};
+use crate::kernel::cpu::Cpu;
+use crate::kernel::effect::LossOnCpu;
 use crate::kernel::modes::{ExecutionMode, ProcessStatus, ProcessType};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, ProcessRecord, TID_END, Tid};
@@ -161,9 +163,12 @@ impl TraceState {
     /// afterwards.
     pub(super) fn remove(&mut self, ix: ProcessIndex, time: i64) {
         if let Some(place) = self.runs_on(ix) {
-            let unknown = self.cpus[place].unknown_process;
-            if self.effect.cpu == Some(self.cpus[place].number) {
-                self.effect.rare_mut().lost_since.get_or_insert(time);
+            let Cpu { unknown_process: unknown, number: cpu, .. } = self.cpus[place];
+            let is_told = self.effect.losses().iter().any(|loss| loss.place == place);
+            if self.effect.cpu == Some(cpu) && !is_told {
+                let (is_told_again, processes) = (false, Vec::new());
+                let loss = LossOnCpu { place, cpu, since: time, is_told_again, processes };
+                self.effect.rare_mut().losses.push(loss);
             }
             self.reset_to_unknown(unknown, time);
             self.cpus[place].running = unknown;

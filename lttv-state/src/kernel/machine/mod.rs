@@ -26,9 +26,11 @@ use super::cpu_index::CpuIndex;
 use super::effect::Effect;
 use super::journal::Journal;
 use super::known_threads::KnownThreads;
+use super::losses::{LossAhead, Losses};
 use super::modes::{CpuMode, ExecutionMode, ProcessStatus, ProcessType};
 use super::name_cache::{NameCache, text_before_terminator};
 use super::names::{NameId, Names};
+use super::packets::Entered;
 use super::process::{Frame, Process, TID_END, Tid};
 use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind, unpack};
 use super::saved_names::SavedNames;
@@ -82,6 +84,7 @@ pub struct TraceState {
     pub(super) known_threads: Arc<KnownThreads>,
     pub(super) anomalies: Anomalies,
     pub(super) effect: Effect,
+    pub(super) losses: Losses,
     /// The time of the first event, in ns.
     pub(super) begin: i64,
     /// `true` if the trace has events of switches, between which the running process is known.
@@ -112,6 +115,7 @@ pub(super) struct SavedState {
     /// The names of system calls by number, from dumps.
     pub(super) syscalls: Arc<Vec<NameId>>,
     pub(super) anomalies: Anomalies,
+    pub(super) losses: Vec<LossAhead>,
     pub(super) scan_budget: u64,
 }
 
@@ -141,6 +145,7 @@ impl TraceState {
             known_threads: Arc::default(),
             anomalies: Anomalies::default(),
             effect: Effect::default(),
+            losses: Losses::default(),
             begin,
             has_switches: true,
             scan_budget: MAX_SCAN_BUDGET,
@@ -339,14 +344,78 @@ impl TraceState {
     /// attributed to it.
     #[inline]
     pub(super) fn begin_changes(&mut self) {
-        self.processes.journal.begin_event();
-        self.journal.begin_event();
+        // The changes of losses that no event has told of are those of the next event.
+        if !self.losses.has_passed() {
+            self.processes.journal.begin_event();
+            self.journal.begin_event();
+        }
+    }
+
+    /// Returns the losses of events that begin before a time and of which no event has told yet: the index and the number
+    /// of the CPU, and the time.
+    pub(crate) fn losses_before(&self, until: i64) -> impl Iterator<Item = (usize, u32, i64)> + '_ {
+        let losses = self.losses.ahead().iter().filter(move |loss| loss.time < until);
+        losses.filter_map(|loss| {
+            let place = loss.place as usize;
+            Some((place, self.cpus.get(place)?.number, loss.time))
+        })
+    }
+
+    /// Returns the time of the first of these losses of the CPU at an index.
+    pub(crate) fn lost_before(&self, place: usize, until: i64) -> Option<i64> {
+        let mut losses = self.losses_before(until).filter(|(of, ..)| *of == place);
+        losses.next().map(|(_, _, time)| time)
+    }
+
+    /// Applies the first loss of events that begins before a time. Returns its CPU and its time; `None` if there is
+    /// no such loss. The next event tells of it.
+    #[inline]
+    pub(crate) fn pass_loss_before(&mut self, time: i64) -> Option<(u32, i64)> {
+        let loss = self.losses.take_before(time)?;
+        Some((self.pass_loss(loss)?, loss.time))
+    }
+
+    /// Applies a loss of events of a CPU, whose number is returned.
+    #[cold]
+    pub(super) fn pass_loss(&mut self, loss: LossAhead) -> Option<u32> {
+        let LossAhead { time, place, .. } = loss;
+        let place = place as usize;
+        let cpu = self.cpus.get(place)?.number;
+        self.begin_changes();
+        let told = self.effect.losses().len();
+        self.gap(At { cpu, place, time }, time);
+        self.losses.pass(self.effect.rare_mut().losses.drain(told..));
+        Some(cpu)
+    }
+
+    /// Ends the packet before a new one of a tracefile: a loss after it begins now.
+    #[cold]
+    pub(super) fn end_packet(&mut self, tracefile: u32) {
+        if let Some(loss) = self.losses.take_of(tracefile) {
+            self.pass_loss(loss);
+        }
+    }
+
+    /// Enters the packet of an event that has started.
+    #[cold]
+    pub(super) fn enter_packet(&mut self, at: At, tracefile: u32, entered: Entered) {
+        if entered.gap {
+            self.gap(at, self.cpus[at.place].last);
+        } else if entered.ends_loss {
+            self.end_gap(at);
+        }
+        if let Some(time) = entered.loss_after {
+            self.losses.add(LossAhead { time, place: at.place as u32, tracefile });
+        }
     }
 
     /// Starts an event, after its CPU has been looked up.
     #[inline]
     pub(super) fn begin(&mut self, at: At) {
         self.effect.begin(at.cpu, at.place, at.time);
+        if self.losses.has_passed() {
+            self.effect.rare_mut().losses.extend(self.losses.take_passed());
+        }
         self.scan_budget = (self.scan_budget + SCAN_BUDGET_PER_EVENT).min(MAX_SCAN_BUDGET);
     }
 
@@ -489,6 +558,7 @@ impl TraceState {
             probes: self.probes.clone(),
             syscalls: self.syscalls.clone(),
             anomalies: self.anomalies,
+            losses: self.losses.ahead().to_vec(),
             scan_budget: self.scan_budget,
         }
     }
@@ -511,6 +581,7 @@ impl TraceState {
         self.probes = saved.probes.clone();
         self.syscalls = saved.syscalls.clone();
         self.anomalies = saved.anomalies;
+        self.losses.set_ahead(&saved.losses);
         self.scan_budget = saved.scan_budget;
         self.effect = Effect::default();
     }

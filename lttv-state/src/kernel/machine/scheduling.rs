@@ -4,7 +4,7 @@ use std::mem;
 
 use super::{At, TraceState};
 use crate::kernel::cpu::Cpu;
-use crate::kernel::effect::Wait;
+use crate::kernel::effect::{LossOnCpu, Wait};
 use crate::kernel::modes::{ExecutionMode, ProcessStatus};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, Tid, since};
@@ -37,7 +37,7 @@ impl TraceState {
                 self.switch_out(at, out, switch.out);
             }
             // The id is out of range; but some process runs now.
-            None => self.mark_running_unknown(at),
+            None => self.mark_running_unknown(at, self.cpus[at.place].last),
         }
         let Some(next) = self.find_or_add(at.place, switch.next, at.time) else {
             self.cpus[at.place].running = self.cpus[at.place].unknown_process;
@@ -59,7 +59,7 @@ impl TraceState {
         }
         if running != unknown {
             self.anomalies.wrong_previous += 1;
-            self.mark_running_unknown(at);
+            self.mark_running_unknown(at, self.cpus[at.place].last);
         }
         let ix = self.find_or_add(at.place, tid, at.time)?;
         self.take_from_other_cpu(at, ix);
@@ -289,12 +289,26 @@ impl TraceState {
         }
     }
 
-    /// Applies a gap: events of a CPU were lost. The running process of the CPU becomes
-    /// unknown, and so do the states of processes that ran last on this CPU or wait for it.
-    pub(in crate::kernel) fn gap(&mut self, at: At) {
+    /// Applies a loss of events of a CPU since a time. The running process of the CPU becomes unknown, and
+    /// so do the states of processes that ran last on this CPU or wait for it.
+    pub(in crate::kernel) fn gap(&mut self, at: At, since: i64) {
         self.anomalies.gaps += 1;
-        self.mark_running_unknown(at);
+        self.mark_running_unknown(at, since);
         self.cpus[at.place].pending_softirqs = 0;
+        self.lose_waiting(at);
+    }
+
+    /// Applies the end of a loss of events of a CPU that began before: what ran there in the meantime is unknown.
+    pub(in crate::kernel) fn end_gap(&mut self, at: At) {
+        self.mark_running_unknown(at, self.cpus[at.place].last);
+        if let Some(loss) = self.effect.rare_mut().losses.last_mut() {
+            loss.is_told_again = true;
+        }
+        self.lose_waiting(at);
+    }
+
+    /// Resets the states of processes that ran last on a CPU or wait for it, and adds them to the last loss.
+    fn lose_waiting(&mut self, at: At) {
         let places = self.processes.places() as u64;
         let Some(scan_budget) = self.scan_budget.checked_sub(places) else { return };
         self.scan_budget = scan_budget;
@@ -310,13 +324,23 @@ impl TraceState {
             })
             .map(|(ix, _)| ix)
             .collect();
-        lost.into_iter().for_each(|ix| self.reset_to_unknown(ix, at.time));
+        lost.iter().for_each(|ix| self.reset_to_unknown(*ix, at.time));
+        if let Some(loss) = self.effect.rare_mut().losses.last_mut() {
+            loss.processes.extend(lost);
+        }
     }
 
-    /// Marks the running process of a CPU as unknown since the last event there.
-    fn mark_running_unknown(&mut self, at: At) {
+    /// Marks the running process of a CPU as unknown since a time.
+    fn mark_running_unknown(&mut self, at: At, since: i64) {
         let CpuProcesses { running, unknown } = self.on_cpu(at.place);
-        self.effect.rare_mut().lost_since = Some(self.cpus[at.place].last);
+        let (place, cpu, processes) = (at.place, at.cpu, vec![running]);
+        self.effect.rare_mut().losses.push(LossOnCpu {
+            place,
+            cpu,
+            since,
+            is_told_again: false,
+            processes,
+        });
         self.reset_to_unknown(running, at.time);
         if running != unknown {
             self.reset_to_unknown(unknown, at.time);

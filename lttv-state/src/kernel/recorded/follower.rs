@@ -71,6 +71,11 @@ pub(crate) trait FollowerObserver {
     /// Called after an event has been applied.
     fn changed(&mut self, kernel: &mut KernelState, change: StateChange);
 
+    /// Called when events of a CPU are lost, with the time from which on, which is not after that of the next event.
+    fn lost(&mut self, kernel: &mut KernelState, trace: TraceIndex, cpu: u32, since: Timestamp) {
+        let (_, _, _, _) = (kernel, trace, cpu, since);
+    }
+
     /// Called for each event that changes no state.
     fn unchanged(&mut self, kernel: &KernelState, event: OtherEvent) {
         let (_, _) = (kernel, event);
@@ -140,6 +145,9 @@ impl Follower {
             let Some(Recorded { rule, layout }) = recorder.rule(*index, event_type) else {
                 continue;
             };
+            while let Some((cpu, since)) = kernel.pass_loss_before(*index, time) {
+                observer.lost(kernel, *index, cpu, since);
+            }
             let packet = details.packet(event);
             let (cpu, fields) = details.change(event, layout);
             let at = (tracefile, event.time);

@@ -138,16 +138,18 @@ impl Machine {
                 self.end_sections(id, at, log);
             }
         }
-        if state.effect().lost_since().is_some() {
-            self.lost(at, log);
+        for loss in state.effect().losses() {
+            // What began with the last event before is lost, too.
+            let time = if loss.place == at.place { at.time } else { loss.since + 1 };
+            self.lost(loss.place, time, log);
         }
     }
 
-    /// Drops the open durations on a CPU whose events were lost.
-    fn lost(&mut self, at: &At, log: &mut Log) {
-        let cpu = &mut self.cpus[at.place];
-        cpu.lost = at.time;
-        self.markers.lost(at.time);
+    /// Drops the open durations on a CPU whose events were lost before a time.
+    fn lost(&mut self, place: usize, time: i64, log: &mut Log) {
+        let Some(cpu) = self.cpus.get_mut(place) else { return };
+        cpu.lost = time;
+        self.markers.lost(time);
         cpu.raised.clear();
         cpu.is_idle = false;
         cpu.stack.drain(..).for_each(|_| log.count(|of| &mut of.lost));

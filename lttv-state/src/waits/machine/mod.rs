@@ -318,26 +318,25 @@ impl Machine {
 
     /// Applies a loss of events of a CPU since a time: it is unknown what the thread did that ran
     /// there, and what runs there now.
-    pub(super) fn lost(&mut self, at: At, since: i64) {
-        self.last = at.time;
-        self.anomalies.losses += 1;
+    pub(super) fn lost(&mut self, at: At, is_told_again: bool) {
+        self.anomalies.losses += u64::from(!is_told_again);
         let cpu = self.cpu(at);
         cpu.contexts.clear();
         (cpu.received, cpu.raised) = (None, [None; 2]);
         // The next switch of the CPU tells only what ran until then, not since the start.
         cpu.has_switched = true;
         if let Some(ran) = cpu.current.take() {
-            self.lost_since(ran, since);
+            self.lost_since(ran, at.time);
         }
     }
 
     /// Applies a loss of events to a thread that last ran on the CPU, and is not known to run on
     /// another one.
-    pub(super) fn lost_thread(&mut self, at: At, tid: Tid, since: i64) {
+    pub(super) fn lost_thread(&mut self, at: At, tid: Tid) {
         let Some(id) = self.find(at.trace, tid) else { return };
         let actor = &self.actors[id.index()];
         if actor.place as usize == at.place && actor.status != Status::Running {
-            self.lost_since(id, since);
+            self.lost_since(id, at.time);
         }
     }
 

@@ -63,13 +63,7 @@ const OUTPUTS: &[(&str, Option<Compare>)] = &[
 ];
 
 /// The outputs that are known to disagree, by recording. This list may only shrink: an entry that agrees fails.
-///
-/// The time of lost packets, during which nothing is known, counts for the last thread in the history, which these
-/// outputs read.
-const KNOWN: &[(&str, &str)] = &[
-    ("cpuusage.CpuUsageDataProvider", "ctf/k1-snap"),
-    ("org.lttv.cpuusage.threads", "ctf/k1-snap"),
-];
+const KNOWN: &[(&str, &str)] = &[];
 
 /// A trace that is served, and what the crates tell of it.
 struct Experiment<'s> {
