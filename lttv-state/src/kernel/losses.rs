@@ -5,9 +5,9 @@ use super::effect::LossOnCpu;
 /// The losses of a trace's events that have not begun yet, or of which no event has told yet.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// Those that have not begun, in the order of time.
+    /// Losses that have not begun, in the order of time.
     ahead: Vec<LossAhead>,
-    /// Those that have begun since the last event.
+    /// Losses that have begun since the last event.
     passed: Vec<LossOnCpu>,
 }
 

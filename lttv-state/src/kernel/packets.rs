@@ -26,7 +26,7 @@ pub(super) struct PacketTracker {
     place: u32,
 }
 
-/// Whether events were lost after the last event of a packet.
+/// Knowledge of a loss after the last event of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 enum LossAfter {
@@ -54,7 +54,7 @@ pub(super) struct PacketFacts {
     pub(super) cpu: Option<u32>,
 }
 
-/// What a packet tells about losses before it.
+/// Facts about losses before a packet.
 #[derive(Debug, Clone, Copy)]
 struct Counters {
     sequence: Option<u64>,
