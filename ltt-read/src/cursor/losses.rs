@@ -7,7 +7,7 @@ use crate::base::time::Timestamp;
 use crate::layout::program::Scratch;
 use crate::packet::Packet;
 use crate::report::Notice;
-use crate::trace::{Trace, TracefileIndex};
+use crate::trace::{IndexEntry, Trace, TracefileIndex};
 
 impl Trace {
     /// Returns the losses of a tracefile in file order: a notice for each range of time in
@@ -72,6 +72,44 @@ impl Trace {
             last = last.max(cursor.event().timestamp());
         }
         last
+    }
+
+    /// Iterates over the packets after that with a number in a file and before that of a position, from their
+    /// headers and contexts: damaged ones are left out. This needs the [packet index](Self::packet_index).
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let tracefile = ltt_read::TracefileIndex(0);
+    /// let mut cursor = trace.cursor(tracefile);
+    /// cursor.next_packet()?;
+    /// cursor.next_packet()?;
+    /// cursor.next_packet()?;
+    /// let third = cursor.next()?.expect("an event").position();
+    /// let between: Vec<_> = trace.packets_between(tracefile, (0, 0), third).collect();
+    /// assert_eq!(between.iter().map(|packet| packet.number).collect::<Vec<_>>(), [1]);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `tracefile` is out of range.
+    pub fn packets_between(
+        &self,
+        tracefile: TracefileIndex,
+        after: (usize, u64),
+        before: Position,
+    ) -> impl Iterator<Item = Packet> + '_ {
+        let index = self.packet_index(tracefile);
+        let entries = index.entries();
+        let place = |entry: &IndexEntry| (entry.file as usize, entry.number);
+        let from = entries.partition_point(|entry| place(entry) <= after);
+        let end = (before.file as usize, before.packet_number);
+        let between = entries.get(from..).unwrap_or_default().iter();
+        let mut scratch = Scratch::default();
+        between.take_while(move |entry| place(entry) < end).filter_map(move |entry| {
+            let (clock, file) = (entry.clock_before, self.tracefile(tracefile).file(entry.file)?);
+            file.packet(self.decoder(), entry.offset, entry.number, clock, &mut scratch).ok()
+        })
     }
 }
 

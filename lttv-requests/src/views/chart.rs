@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Handle, Level};
-use lttv_state::kernel::{KernelState, TraceState, Transition};
+use lttv_state::kernel::{KernelState, LossOnCpu, TraceState, Transition};
 
 use super::row::SegmentState;
 use super::time_window::TimeWindow;
@@ -52,6 +52,9 @@ pub trait KernelRows: Default + 'static {
         at: Snapshot<'_>,
         transition: Transition,
     );
+
+    /// Updates the rows of a trace at a loss of events, from which on their states are unknown.
+    fn lose(&mut self, data: &mut ChartData<'_, Self::Key>, trace: TraceIndex, loss: &LossOnCpu);
 
     /// Returns the key by which rows are sorted.
     fn order(key: &Self::Key, label: &<Self::Key as KernelKey>::Label) -> impl Ord;
@@ -200,6 +203,10 @@ impl<K: KernelKey> KernelChart<K> {
                 if let (Some(transition), Some(state)) = (transition, state.trace(trace)) {
                     let at = Snapshot { trace, state, time: call.delivery_time() };
                     let (rows, mut data) = chart.parts();
+                    for loss in state.effect().losses().iter().filter(|loss| !loss.is_told_again())
+                    {
+                        rows.lose(&mut data, trace, loss);
+                    }
                     rows.update_after(&mut data, at, transition);
                 }
             })
@@ -209,10 +216,17 @@ impl<K: KernelKey> KernelChart<K> {
                     Rc::make_mut(&mut chart.timeline).know(chart.latest);
                 }
             })
-            .after_request(move |_, _, reason| {
+            .after_request(move |call, _, reason| {
                 let chart = &mut *at_end.borrow_mut();
                 let is_all = matches!(reason, FinishReason::EndTime | FinishReason::EndOfTraceset);
                 if is_all && chart.epoch == epoch {
+                    let traces =
+                        call.extensions.get(state).into_iter().flat_map(KernelState::traces);
+                    for (trace, state) in traces.enumerate() {
+                        let (rows, mut data) = chart.parts();
+                        let losses = state.losses_before(end);
+                        losses.for_each(|loss| rows.lose(&mut data, TraceIndex(trace), &loss));
+                    }
                     Rc::make_mut(&mut chart.timeline).know(end);
                 }
             })

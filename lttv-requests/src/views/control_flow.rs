@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_state::kernel::{
-    ExecutionMode, NameId, Process, ProcessIndex, ProcessStatus, Serial, Tid, Transition,
+    ExecutionMode, LossOnCpu, NameId, Process, ProcessIndex, ProcessStatus, Serial, Tid, Transition,
 };
 
 use super::chart::{ChartData, HasRows, KernelChart, KernelKey, KernelRows, Snapshot};
@@ -92,6 +92,13 @@ pub struct ProcessState {
 }
 
 impl ProcessState {
+    /// The state of a process of which nothing is known.
+    const UNKNOWN: ProcessState = ProcessState {
+        status: ProcessStatus::Unknown,
+        mode: ExecutionMode::Unknown,
+        submode: NameId::UNKNOWN,
+    };
+
     /// Creates the current state of a process.
     pub fn of(process: &Process) -> Self {
         let (status, mode) = (process.status(), process.mode());
@@ -158,6 +165,15 @@ impl KernelRows for ProcessRows {
     ) {
         for ix in at.state.changed_processes() {
             self.update_process(data, at, *ix);
+        }
+    }
+
+    fn lose(&mut self, data: &mut ChartData<'_, ProcessKey>, trace: TraceIndex, loss: &LossOnCpu) {
+        let Some(places) = self.0.get(trace.0) else { return };
+        for ix in loss.processes() {
+            if let Some(Some(shown)) = places.get(ix.index()) {
+                data.timeline.change(shown.row, loss.since(), Some(ProcessState::UNKNOWN));
+            }
         }
     }
 

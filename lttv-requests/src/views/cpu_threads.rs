@@ -1,7 +1,7 @@
 //! A chart of the threads on CPUs.
 
 use ltt_read::TraceIndex;
-use lttv_state::kernel::{Anomalies, CpuMode, NameId, Serial, Tid, Transition};
+use lttv_state::kernel::{Anomalies, CpuMode, LossOnCpu, NameId, Serial, Tid, Transition};
 
 use super::chart::{ChartData, HasRows, KernelChart, KernelKey, KernelRows, Snapshot};
 use super::row::SegmentState;
@@ -100,6 +100,13 @@ impl KernelRows for CpuRows {
                 rows.update(data, at, cpu);
             }
             _ => self.update_all(data, at),
+        }
+    }
+
+    fn lose(&mut self, data: &mut ChartData<'_, CpuKey>, trace: TraceIndex, loss: &LossOnCpu) {
+        let row = self.0.get(trace.0).and_then(|rows| *rows.rows.get(loss.cpu_index())?);
+        if let Some(row) = row {
+            data.timeline.change(row, loss.since(), None);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use ltt_read::TraceIndex;
 use lttv_state::kernel::{
-    Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, IrqMode, NameId, SourceKind, TraceState,
-    Transition,
+    Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, IrqMode, LossOnCpu, NameId, SourceKind,
+    TraceState, Transition,
 };
 
 use super::chart::{ChartData, HasRows, KernelChart, KernelKey, KernelRows, Snapshot};
@@ -196,6 +196,14 @@ impl KernelRows for ResourceRows {
             ChangedRows::Source(kind) => rows.update_sources(data, at, kind),
             ChangedRows::Devices => rows.update_devices(data, at),
             ChangedRows::All => rows.update_all(data, at),
+        }
+    }
+
+    fn lose(&mut self, data: &mut ChartData<'_, ResourceKey>, trace: TraceIndex, loss: &LossOnCpu) {
+        let cpus = self.0.get(trace.0).map(|rows| &rows.cpus);
+        if let Some(Some(shown)) = cpus.and_then(|cpus| cpus.get(loss.cpu_index())) {
+            let unknown = ResourceState::Cpu(CpuMode::Unknown);
+            data.timeline.change(shown.row, loss.since(), Some(unknown));
         }
     }
 

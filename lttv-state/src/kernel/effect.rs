@@ -63,9 +63,25 @@ impl LossOnCpu {
         self.cpu
     }
 
+    /// Returns the index of the CPU: see [`TraceState::cpu_index`](super::TraceState::cpu_index).
+    pub fn cpu_index(&self) -> usize {
+        self.place
+    }
+
     /// Returns the start of the interval: the last event of the CPU before the loss.
     pub fn since(&self) -> Timestamp {
         Timestamp::from_ns(self.since)
+    }
+
+    /// Returns `true` if an event before told of it as well.
+    pub fn is_told_again(&self) -> bool {
+        self.is_told_again
+    }
+
+    /// Returns the processes of which the states are unknown since: the one that ran, and those that ran last on the CPU
+    /// or waited for it. The event itself may have changed them since.
+    pub fn processes(&self) -> &[ProcessIndex] {
+        &self.processes
     }
 }
 

@@ -251,7 +251,7 @@ impl PacketTracker {
             from.zip(to.sequence).map(|(from, to)| to.wrapping_sub(from) & mask)
         };
         let skipped = steps(self.sequence, &packet.counters).is_some_and(|steps| steps > passed);
-        let follows_loss =
+        let mut follows_loss =
             packet.counters.follows_loss && !(passed == 1 && self.after == LossAfter::Ahead);
         // A tracer without room cannot even close the packet: the events that its counter
         // has gained were lost after the last event of the packet.
@@ -260,8 +260,21 @@ impl PacketTracker {
             (None, Some(this)) => this > 0 && packet.counters.sequence == Some(0),
             _ => false,
         };
-        // A packet in between may have been the one that lost them.
-        let unseen = grown && passed > 1;
+        // Packets in between may have been those that lost them.
+        let (mut grown, mut unseen) = (grown, grown && passed > 1);
+        if passed > 1 {
+            let after = (self.file as usize, self.number);
+            let mut between = trace.packets_between(of, after, packet.position).peekable();
+            let mut is_known = self.after == LossAfter::Ahead;
+            while let Some(before) = between.next() {
+                follows_loss |= before.follows_loss() && !is_known;
+                is_known = false;
+                if between.peek().is_none() {
+                    unseen = before.discarded != self.discarded;
+                    grown = before.discarded != packet.discarded;
+                }
+            }
+        }
         let ends_loss = self.after == LossAfter::Ahead;
         let lost = self.after == LossAfter::AtNextPacket || skipped || unseen || follows_loss;
         let steps_to_next = packet.next.and_then(|next| steps(packet.counters.sequence, &next));

@@ -255,7 +255,7 @@ impl KernelAnalysis for WaitAnalysis {
         slice.0.clear();
     }
 
-    fn finish(&self, State(mut machine): State, (): (), end: End<'_>) -> WaitGraph {
+    fn finish(&self, State(machine): State, (): (), end: End<'_>) -> WaitGraph {
         let kernels = self.traces.iter().filter(|of| of.is_kernel);
         let last = || kernels.map(|of| crate::last_event::last_event(&of.trace)).max();
         // The graph of a read that was stopped ends with its last event.
@@ -265,12 +265,11 @@ impl KernelAnalysis for WaitAnalysis {
             Some(end.window.end().map_or(last, |end| end.min(last)))
         });
         let until = until.unwrap_or(Timestamp::MIN).as_ns().max(machine.last);
-        for (trace, state) in end.kernel.traces().enumerate() {
-            for (place, cpu, time) in state.losses_before(until) {
-                machine.lost(At { trace, place, cpu, time }, false);
-            }
+        let (until, mut state) = (Timestamp::from_ns(until), State(machine));
+        for (trace, of) in end.kernel.traces().enumerate() {
+            of.losses_before(until).for_each(|loss| state.lost(of, trace, &loss));
         }
-        self.graph(&machine, end.kernel, Timestamp::from_ns(until))
+        self.graph(&state.0, end.kernel, until)
     }
 }
 

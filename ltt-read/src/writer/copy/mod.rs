@@ -402,7 +402,6 @@ impl<W: Write> StreamCopier<W> {
         timestamp: u64,
         headers: HeaderChange<'_>,
     ) -> Result<(), WriteError> {
-        self.leave()?;
         let (cursor, packet) = (event.cursor(), event.packet());
         let stream_class = &event.trace().schema().stream_classes[packet.stream_class.index()];
         let align = stream_class.event_header.as_ref().map_or(1, |header| header.align);
@@ -413,9 +412,26 @@ impl<W: Write> StreamCopier<W> {
             true => declared.map_or(timestamp, |start| start.min(timestamp)),
             false => timestamp,
         };
+        let lost = lost_before(packet);
+        if lost > 0 && self.packet.is_some() {
+            // A counter contains what was lost up to the end of its packet.
+            self.lose(lost);
+            self.packet = None;
+            self.stream.end_packet_from(begin)?;
+        } else {
+            self.leave()?;
+        }
         self.set_contexts(event, headers);
         let sequence = self.next_sequence(packet);
         self.note_packet(packet, sequence);
+        if lost > 0 && self.stream.packets() == 0 {
+            // Of the first packet, a counter does not tell.
+            for lost in [0, lost] {
+                self.stream.begin_packet(begin)?;
+                self.lose(lost);
+                self.stream.end_packet(begin)?;
+            }
+        }
         self.stream.begin_packet(begin)?;
         let offset = packet.offset;
         self.packet = Some(CopiedPacket { file: cursor.file_index(), offset, end: None });
@@ -440,13 +456,15 @@ impl<W: Write> StreamCopier<W> {
         if let Some(id) = packet.stream_id {
             self.stream.set_stream_id(id);
         }
-        self.lost = self.lost.wrapping_add(match packet.lost {
-            None => 0,
-            Some(Lost::Events(count)) => count,
-            // At least one; CTF has no losses without a number.
-            Some(Lost::Uncounted) => 1,
-        });
-        self.stream.set_discarded(packet.discarded.unwrap_or(self.lost));
+        if let Some(discarded) = packet.discarded {
+            self.stream.set_discarded(discarded);
+        }
+    }
+
+    /// Adds to the number of lost events of the target.
+    fn lose(&mut self, count: u64) {
+        self.lost = self.lost.wrapping_add(count);
+        self.stream.set_discarded(self.lost);
     }
 
     /// Returns the sequence number of the packet of the target that follows from one of the
@@ -487,6 +505,16 @@ impl<W: Write> StreamCopier<W> {
             self.sequence = self.sequence.and(packet.sequence);
         }
         Ok(())
+    }
+}
+
+/// Returns the number of events that were lost before a packet, if it says so itself.
+fn lost_before(packet: &Packet) -> u64 {
+    match packet.lost {
+        None => 0,
+        Some(Lost::Events(count)) => count,
+        // At least one; CTF has no losses without a number.
+        Some(Lost::Uncounted) => 1,
     }
 }
 

@@ -23,7 +23,7 @@ use ltt_read::Timestamp;
 use super::anomalies::Anomalies;
 use super::cpu::{Cpu, MAX_CPUS, OTHERS};
 use super::cpu_index::CpuIndex;
-use super::effect::Effect;
+use super::effect::{Effect, LossOnCpu};
 use super::journal::Journal;
 use super::known_threads::KnownThreads;
 use super::losses::{LossAhead, Losses};
@@ -351,20 +351,27 @@ impl TraceState {
         }
     }
 
-    /// Returns the losses of events that begin before a time and of which no event has told yet: the index and the number
-    /// of the CPU, and the time.
-    pub(crate) fn losses_before(&self, until: i64) -> impl Iterator<Item = (usize, u32, i64)> + '_ {
-        let losses = self.losses.ahead().iter().filter(move |loss| loss.time < until);
-        losses.filter_map(|loss| {
+    /// Returns the losses of events that begin before a time and of which no event has told yet, as an event at that
+    /// time would [tell](super::Effect::losses) of them.
+    ///
+    /// A view of a window needs this at its end, since the next event of any CPU may come much later.
+    pub fn losses_before(&self, until: Timestamp) -> impl Iterator<Item = LossOnCpu> + '_ {
+        let losses = self.losses.ahead().iter();
+        losses.take_while(move |loss| loss.time < until.as_ns()).filter_map(|loss| {
             let place = loss.place as usize;
-            Some((place, self.cpus.get(place)?.number, loss.time))
+            let cpu = self.cpus.get(place)?;
+            let mut processes = vec![cpu.running];
+            processes.extend(self.waiting_on(cpu.number));
+            let (cpu, since) = (cpu.number, loss.time);
+            Some(LossOnCpu { place, cpu, since, is_told_again: false, processes })
         })
     }
 
     /// Returns the time of the first of these losses of the CPU at an index.
     pub(crate) fn lost_before(&self, place: usize, until: i64) -> Option<i64> {
-        let mut losses = self.losses_before(until).filter(|(of, ..)| *of == place);
-        losses.next().map(|(_, _, time)| time)
+        let mut ahead = self.losses.ahead().iter();
+        let loss = ahead.find(|loss| loss.place as usize == place && loss.time < until)?;
+        Some(loss.time)
     }
 
     /// Applies the first loss of events that begins before a time. Returns its CPU and its time; `None` if there is

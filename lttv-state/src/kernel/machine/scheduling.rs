@@ -312,22 +312,24 @@ impl TraceState {
         let places = self.processes.places() as u64;
         let Some(scan_budget) = self.scan_budget.checked_sub(places) else { return };
         self.scan_budget = scan_budget;
-        let lost: Vec<_> = (self.processes.all())
-            .filter(|(ix, process)| {
-                process.cpu() == Some(at.cpu)
-                    && process.tid().is_some()
-                    && self.runs_on(*ix).is_none()
+        let lost: Vec<_> = self.waiting_on(at.cpu).collect();
+        lost.iter().for_each(|ix| self.reset_to_unknown(*ix, at.time));
+        if let Some(loss) = self.effect.rare_mut().losses.last_mut() {
+            loss.processes.extend(lost);
+        }
+    }
+
+    /// Returns the processes that ran last on a CPU or wait for it.
+    pub(super) fn waiting_on(&self, cpu: u32) -> impl Iterator<Item = ProcessIndex> + '_ {
+        (self.processes.all())
+            .filter(move |(ix, process)| {
+                process.cpu() == Some(cpu) && process.tid().is_some() && self.runs_on(*ix).is_none()
             })
             .filter(|(_, process)| {
                 let status = process.status();
                 !matches!(status, ProcessStatus::Dead | ProcessStatus::Zombie)
             })
             .map(|(ix, _)| ix)
-            .collect();
-        lost.iter().for_each(|ix| self.reset_to_unknown(*ix, at.time));
-        if let Some(loss) = self.effect.rare_mut().losses.last_mut() {
-            loss.processes.extend(lost);
-        }
     }
 
     /// Marks the running process of a CPU as unknown since a time.

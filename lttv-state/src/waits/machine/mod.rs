@@ -253,8 +253,11 @@ impl Machine {
                 (actor.since, actor.cpu, actor.status) = (begin, at.cpu, Status::Unknown);
                 actor.close_as_is(at.time);
             }
-            _ => {
-                actor.close(at.time, Form::Unknown);
+            status => {
+                match status {
+                    Status::Running => actor.close_as_is(at.time),
+                    _ => _ = actor.close(at.time, Form::Unknown),
+                }
                 self.anomalies.switches += 1;
                 self.leave_cpu(at.trace, place, id);
             }
@@ -285,8 +288,9 @@ impl Machine {
                 actor.close(at.time, Form::Gap);
                 self.anomalies.switches += 1;
             }
+            // It left its CPU at an unknown time, where the statistics have it until now.
             Status::Running => {
-                actor.close(at.time, Form::Unknown);
+                actor.close_as_is(at.time);
                 let place = actor.place;
                 self.anomalies.switches += 1;
                 self.leave_cpu(at.trace, place, id);

@@ -107,8 +107,8 @@ fn follow(
         _ = context.read(&Bounds::all())?;
     }
     report.errors(context.merge().errors(), context.merge().errors_omitted());
-    drop(context);
-    let mut rows = rows.take();
-    rows.iter_mut().for_each(|of| of.rows.finish());
-    Ok(rows)
+    for TraceRows { index, rows, .. } in &mut *rows.borrow_mut() {
+        rows.finish(context.extensions()[kernel].trace(*index));
+    }
+    Ok(rows.take())
 }

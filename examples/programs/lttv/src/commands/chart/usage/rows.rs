@@ -1,7 +1,10 @@
 //! The colours of each row over time: the time of each colour in each column of pixels.
 
+use ltt_read::Timestamp;
 use lttv_common::paint::Paint;
-use lttv_state::kernel::{ProcessIndex, Serial, TraceState};
+use lttv_state::kernel::{
+    ExecutionMode, LossOnCpu, ProcessIndex, ProcessStatus, Serial, TraceState,
+};
 use lttv_state::stats::TraceStatistics;
 
 use super::shares::Share;
@@ -108,6 +111,9 @@ impl Rows {
 
     /// Records the state after an event: what the event may have changed.
     pub(super) fn event(&mut self, state: &TraceState, time: i64) {
+        for loss in state.effect().losses().iter().filter(|loss| !loss.is_told_again()) {
+            self.lose(loss);
+        }
         if let Some(cpu) = state.effect().cpu() {
             self.follow_cpu(state, cpu, time);
         }
@@ -115,6 +121,20 @@ impl Rows {
             self.follow_process(state, index, time);
             if let Some(cpu) = state.process(index).and_then(|process| process.cpu()) {
                 self.follow_cpu(state, cpu, time);
+            }
+        }
+    }
+
+    /// Records a loss of events, from which on states are unknown.
+    fn lose(&mut self, loss: &LossOnCpu) {
+        let (begin, end, time) = (self.begin, self.end, loss.since().as_ns());
+        if let Ok(at) = self.numbers.binary_search(&loss.cpu()) {
+            self.cpus[at].set(BLACK, time, begin, end);
+        }
+        for index in loss.processes() {
+            if let Some(Some(row)) = self.slots.get(index.index()) {
+                let paint = Paint::of_process(ProcessStatus::Unknown, ExecutionMode::Unknown);
+                self.processes[*row].set(paint, time, begin, end);
             }
         }
     }
@@ -150,7 +170,10 @@ impl Rows {
     }
 
     /// Records the end of the trace.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish(&mut self, state: Option<&TraceState>) {
+        if let Some(state) = state {
+            state.losses_before(Timestamp::from_ns(self.end)).for_each(|loss| self.lose(&loss));
+        }
         for row in self.cpus.iter_mut().chain(&mut self.processes) {
             row.charge(self.end, self.begin, self.end);
         }
