@@ -97,7 +97,8 @@ pub(crate) enum Command {
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nFormats: CTF 1.8 and CTF 2 (LTTng, barectf, perf and others), LTTng 0.x, and the Linux \
-     Trace Toolkit since 2003"
+     Trace Toolkit since 2003\
+     \nJSON: version 1 of docs/json"
 );
 
 const FLAME_HELP: &str = "\

@@ -11,16 +11,22 @@ pub enum Kind {
     Integer,
     /// Integers that count something: the thousands are separated.
     Count,
+    /// Numbers in a unit that another column names, with or without fractions. They have the form of counts.
+    Value,
     /// Numbers of bytes, in suitable units.
     Bytes,
+    /// Numbers of bytes per second, in suitable units, with fractions.
+    BytesPerSecond,
     /// Numbers.
     Decimal,
     /// Parts of a whole in per cent.
     Percent,
     /// Points in time.
     Time,
-    /// Lengths of time, in suitable units. Numbers are in µs.
+    /// Lengths of time in ns, in suitable units.
     Duration,
+    /// Lengths of time in µs with fractions, in suitable units.
+    Microseconds,
 }
 
 /// A value in a table.

@@ -28,6 +28,9 @@ pub use style::TextStyle;
 
 use std::io::{self, Write};
 
+/// The version of the output as JSON: see docs/json. It increases when a member is removed, or has another meaning.
+pub const JSON_VERSION: u32 = 1;
+
 /// A format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
@@ -103,6 +106,16 @@ impl Table {
     /// Iterates over the keys of the columns.
     pub fn columns(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().map(|column| column.key)
+    }
+
+    /// Returns the name of the table in text.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Iterates over the keys of the columns and their names in text.
+    pub fn titles(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.columns.iter().map(|column| (column.key, &*column.title))
     }
 
     /// Iterates over the keys of the columns and the kinds of their values.

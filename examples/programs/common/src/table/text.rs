@@ -197,14 +197,14 @@ fn entry<'t>(cell: &'t Cell, kind: Kind, clock: &mut ClockText, style: &TextStyl
         Cell::Text(text) => escape::name(text),
         Cell::Integer(number) => match (kind, u64::try_from(*number)) {
             (Kind::Bytes, Ok(number)) if number > 0 && !style.is_exact => bytes(number),
-            (Kind::Count | Kind::Bytes, _) => number::count(*number, style.thousands),
+            (Kind::Count | Kind::Value | Kind::Bytes, _) => number::count(*number, style.thousands),
             _ => number.to_string(),
         }
         .into(),
         Cell::Number(number) => match kind {
             _ if *number == 0.0 => "0".to_owned(),
-            Kind::Duration => duration((number * 1e3).round() as u64),
-            Kind::Bytes if !style.is_exact => bytes(number.round() as u64),
+            Kind::Microseconds => duration((number * 1e3).round() as u64),
+            Kind::BytesPerSecond if !style.is_exact => bytes(number.round() as u64),
             _ if style.is_exact => number.to_string(),
             Kind::Percent => number::percent(*number),
             _ => number::decimal(*number, style.thousands),

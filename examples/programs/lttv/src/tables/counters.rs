@@ -94,10 +94,10 @@ fn figures<'r, 'c>(table: Declaration<'r, Row<'c>>) -> Declaration<'r, Row<'c>> 
     };
     table
         .count("count", "COUNT", |row| row.figures.count())
-        .column("first", "FIRST", Kind::Count, move |row| number(row.figures.first()))
-        .column("last", "LAST", Kind::Count, move |row| number(row.figures.last()))
-        .column("least", "LEAST", Kind::Count, move |row| number(row.figures.least()))
-        .column("greatest", "GREATEST", Kind::Count, move |row| number(row.figures.greatest()))
+        .column("first", "FIRST", Kind::Value, move |row| number(row.figures.first()))
+        .column("last", "LAST", Kind::Value, move |row| number(row.figures.last()))
+        .column("least", "LEAST", Kind::Value, move |row| number(row.figures.least()))
+        .column("greatest", "GREATEST", Kind::Value, move |row| number(row.figures.greatest()))
         .decimal("mean", "MEAN", |row| row.figures.mean())
         .duration("time_ns", "TIME", |row| row.figures.time())
         .minor()

@@ -53,5 +53,5 @@ fn rate<'r, 'd>(
     bytes: impl Fn(&Disk<'d>) -> u64,
 ) -> Declaration<'r, Disk<'d>> {
     let rate = |of: &Disk<'d>| Cell::Number(frequency(bytes(of), of.time));
-    table.column(key, title, Kind::Bytes, rate).minor()
+    table.column(key, title, Kind::BytesPerSecond, rate).minor()
 }

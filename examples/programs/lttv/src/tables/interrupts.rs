@@ -35,19 +35,19 @@ pub(crate) fn durations(title: impl Into<String>, has_traces: bool, rows: &[Row<
         .count("count", "COUNT", |row| row.of.count)
         .decimal("frequency", "COUNT/s", |row| row.of.frequency(row.time))
         .duration("time_ns", "TOTAL", |row| row.of.time)
-        .column("average_us", "AVERAGE", Kind::Duration, |row| {
+        .column("average_us", "AVERAGE", Kind::Microseconds, |row| {
             some(&row.of.durations, row.of.durations.mean() / 1e3)
         })
-        .column("deviation_us", "STD DEV", Kind::Duration, |row| {
+        .column("deviation_us", "STD DEV", Kind::Microseconds, |row| {
             some(&row.of.durations, row.of.durations.deviation() / 1e3)
         })
         .minor()
         .duration("min_ns", "MIN", |row| least(row).map(|of| of.value))
         .duration("max_ns", "MAX", |row| greatest(row).map(|of| of.value))
-        .column("period_us", "PERIOD", Kind::Duration, |row| {
+        .column("period_us", "PERIOD", Kind::Microseconds, |row| {
             some(&row.of.periods, row.of.periods.mean() / 1e3)
         })
-        .column("period_deviation_us", "STD DEV", Kind::Duration, |row| {
+        .column("period_deviation_us", "STD DEV", Kind::Microseconds, |row| {
             some(&row.of.periods, row.of.periods.deviation() / 1e3)
         })
         .minor()

@@ -38,6 +38,7 @@ mod flame;
 mod forms_of_tables;
 mod history;
 mod info;
+mod json_schemas;
 mod latency_by;
 mod legacy;
 mod legacy_statistics;
