@@ -224,7 +224,7 @@ impl<K: KernelKey> KernelChart<K> {
                         call.extensions.get(state).into_iter().flat_map(KernelState::traces);
                     for (trace, state) in traces.enumerate() {
                         let (rows, mut data) = chart.parts();
-                        let losses = state.losses_before(end);
+                        let losses = state.losses_before(end).filter(|loss| !loss.is_told_again());
                         losses.for_each(|loss| rows.lose(&mut data, TraceIndex(trace), &loss));
                     }
                     Rc::make_mut(&mut chart.timeline).know(end);

@@ -500,15 +500,13 @@ fn apply_fields(
     (entered, time): (Option<(TracefileIndex, Entered)>, i64),
 ) {
     while state.pass_loss_before(time).is_some() {}
-    if let Some((tracefile, _)) = entered {
-        state.end_packet(tracefile.0 as u32);
-    }
+    let ends_loss = entered.is_some_and(|(tracefile, _)| state.end_packet(tracefile.0 as u32));
     state.begin_changes();
     let (cpu, place) = packet.locate(state);
     let at = At { cpu, place, time };
     state.begin(at);
     if let Some((tracefile, entered)) = entered {
-        state.enter_packet(at, tracefile.0 as u32, entered);
+        state.enter_packet(at, tracefile.0 as u32, entered, ends_loss);
     }
     if rule.is_record && time == i64::MIN {
         return; // the state before the first event contains what it tells

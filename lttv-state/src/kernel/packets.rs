@@ -72,8 +72,6 @@ impl From<&Packet> for Counters {
 pub(super) struct Entered {
     /// `true` if events of the CPU were lost before its event, which was not known before.
     pub(super) gap: bool,
-    /// `true` if a loss of events of the CPU that was known before ends.
-    pub(super) ends_loss: bool,
     /// The time of its last event, in ns, if events were lost after it.
     pub(super) loss_after: Option<i64>,
 }
@@ -275,7 +273,6 @@ impl PacketTracker {
                 }
             }
         }
-        let ends_loss = self.after == LossAfter::Ahead;
         let lost = self.after == LossAfter::AtNextPacket || skipped || unseen || follows_loss;
         let steps_to_next = packet.next.and_then(|next| steps(packet.counters.sequence, &next));
         let skips_next = steps_to_next.is_some_and(|steps| steps > 1 && steps <= mask >> 1);
@@ -300,11 +297,7 @@ impl PacketTracker {
             cpu: self.cpu,
             place: self.place,
         };
-        Entered {
-            gap: lost && !is_first,
-            ends_loss,
-            loss_after: loss_after.map(|time| time.as_ns()),
-        }
+        Entered { gap: lost && !is_first, loss_after: loss_after.map(|time| time.as_ns()) }
     }
 
     /// Returns the number of packets from the current one to another one.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::anomalies::Anomalies;
 use super::cpu::Cpu;
 use super::extension::{KernelState, SavedKernelState};
-use super::losses::LossAhead;
+use super::losses::OpenLoss;
 use super::machine::SavedState;
 use super::names::NameId;
 use super::packets::PacketTracker;
@@ -64,7 +64,7 @@ struct StoredTrace<'b> {
     /// The names of system calls, if they changed.
     syscalls: Option<Cow<'b, [NameId]>>,
     anomalies: Anomalies,
-    losses: Cow<'b, [LossAhead]>,
+    losses: Cow<'b, [OpenLoss]>,
     scan_budget: u64,
 }
 

@@ -266,7 +266,9 @@ impl KernelAnalysis for WaitAnalysis {
         });
         let until = until.unwrap_or(Timestamp::MIN).as_ns().max(machine.last);
         let (until, mut state) = (Timestamp::from_ns(until), State(machine));
-        for (trace, of) in end.kernel.traces().enumerate() {
+        // Events after a window have told of its losses.
+        let is_open = end.window.end().is_none();
+        for (trace, of) in end.kernel.traces().enumerate().filter(|_| is_open) {
             of.losses_before(until).for_each(|loss| state.lost(of, trace, &loss));
         }
         self.graph(&state.0, end.kernel, until)

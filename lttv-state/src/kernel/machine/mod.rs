@@ -26,7 +26,7 @@ use super::cpu_index::CpuIndex;
 use super::effect::{Effect, LossOnCpu};
 use super::journal::Journal;
 use super::known_threads::KnownThreads;
-use super::losses::{LossAhead, Losses};
+use super::losses::{Losses, OpenLoss};
 use super::modes::{CpuMode, ExecutionMode, ProcessStatus, ProcessType};
 use super::name_cache::{NameCache, text_before_terminator};
 use super::names::{NameId, Names};
@@ -115,7 +115,7 @@ pub(super) struct SavedState {
     /// The names of system calls by number, from dumps.
     pub(super) syscalls: Arc<Vec<NameId>>,
     pub(super) anomalies: Anomalies,
-    pub(super) losses: Vec<LossAhead>,
+    pub(super) losses: Vec<OpenLoss>,
     pub(super) scan_budget: u64,
 }
 
@@ -351,25 +351,26 @@ impl TraceState {
         }
     }
 
-    /// Returns the losses of events that begin before a time and of which no event has told yet, as an event at that
-    /// time would [tell](super::Effect::losses) of them.
+    /// Returns the losses of events that begin before a time and have not ended, as an event of the CPU at that time
+    /// would [tell](Effect::losses) of them.
     ///
-    /// A view of a window needs this at its end, since the next event of any CPU may come much later.
+    /// A view of a window needs this at its end, since the next event may come much later.
     pub fn losses_before(&self, until: Timestamp) -> impl Iterator<Item = LossOnCpu> + '_ {
-        let losses = self.losses.ahead().iter();
+        let losses = self.losses.open().iter();
         losses.take_while(move |loss| loss.time < until.as_ns()).filter_map(|loss| {
-            let place = loss.place as usize;
-            let cpu = self.cpus.get(place)?;
-            let mut processes = vec![cpu.running];
-            processes.extend(self.waiting_on(cpu.number));
-            let (cpu, since) = (cpu.number, loss.time);
-            Some(LossOnCpu { place, cpu, since, is_told_again: false, processes })
+            let OpenLoss { time: since, place, has_begun: is_told_again, .. } = *loss;
+            let place = place as usize;
+            let of = self.cpus.get(place)?;
+            let mut processes = vec![of.running];
+            processes.extend(self.waiting_on(of.number));
+            Some(LossOnCpu { place, cpu: of.number, since, is_told_again, processes })
         })
     }
 
-    /// Returns the time of the first of these losses of the CPU at an index.
+    /// Returns the time of the first loss of events of the CPU at an index that begins before a time and that the state
+    /// does not follow yet.
     pub(crate) fn lost_before(&self, place: usize, until: i64) -> Option<i64> {
-        let mut ahead = self.losses.ahead().iter();
+        let mut ahead = self.losses.open().iter().filter(|loss| !loss.has_begun);
         let loss = ahead.find(|loss| loss.place as usize == place && loss.time < until)?;
         Some(loss.time)
     }
@@ -378,14 +379,14 @@ impl TraceState {
     /// no such loss. The next event tells of it.
     #[inline]
     pub(crate) fn pass_loss_before(&mut self, time: i64) -> Option<(u32, i64)> {
-        let loss = self.losses.take_before(time)?;
+        let loss = self.losses.begin_before(time)?;
         Some((self.pass_loss(loss)?, loss.time))
     }
 
     /// Applies a loss of events of a CPU, whose number is returned.
     #[cold]
-    pub(super) fn pass_loss(&mut self, loss: LossAhead) -> Option<u32> {
-        let LossAhead { time, place, .. } = loss;
+    fn pass_loss(&mut self, loss: OpenLoss) -> Option<u32> {
+        let OpenLoss { time, place, .. } = loss;
         let place = place as usize;
         let cpu = self.cpus.get(place)?.number;
         self.begin_changes();
@@ -395,24 +396,33 @@ impl TraceState {
         Some(cpu)
     }
 
-    /// Ends the packet before a new one of a tracefile: a loss after it begins now.
+    /// Ends the packet before a new one of a tracefile. Returns `true` if a loss ends that was known before.
     #[cold]
-    pub(super) fn end_packet(&mut self, tracefile: u32) {
-        if let Some(loss) = self.losses.take_of(tracefile) {
+    pub(super) fn end_packet(&mut self, tracefile: u32) -> bool {
+        let Some(loss) = self.losses.end(tracefile) else { return false };
+        if !loss.has_begun {
             self.pass_loss(loss);
         }
+        true
     }
 
     /// Enters the packet of an event that has started.
     #[cold]
-    pub(super) fn enter_packet(&mut self, at: At, tracefile: u32, entered: Entered) {
+    pub(super) fn enter_packet(
+        &mut self,
+        at: At,
+        tracefile: u32,
+        entered: Entered,
+        ends_loss: bool,
+    ) {
         if entered.gap {
             self.gap(at, self.cpus[at.place].last);
-        } else if entered.ends_loss {
+        } else if ends_loss {
             self.end_gap(at);
         }
         if let Some(time) = entered.loss_after {
-            self.losses.add(LossAhead { time, place: at.place as u32, tracefile });
+            let place = at.place as u32;
+            self.losses.add(OpenLoss { time, place, tracefile, has_begun: false });
         }
     }
 
@@ -565,7 +575,7 @@ impl TraceState {
             probes: self.probes.clone(),
             syscalls: self.syscalls.clone(),
             anomalies: self.anomalies,
-            losses: self.losses.ahead().to_vec(),
+            losses: self.losses.open().to_vec(),
             scan_budget: self.scan_budget,
         }
     }
@@ -588,7 +598,7 @@ impl TraceState {
         self.probes = saved.probes.clone();
         self.syscalls = saved.syscalls.clone();
         self.anomalies = saved.anomalies;
-        self.losses.set_ahead(&saved.losses);
+        self.losses.set_open(&saved.losses);
         self.scan_budget = saved.scan_budget;
         self.effect = Effect::default();
     }

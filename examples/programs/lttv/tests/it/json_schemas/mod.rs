@@ -3,6 +3,7 @@
 //! `UPDATE_JSON_SCHEMAS=1 cargo test -p lttv --test it json_schemas` writes the schemas. A member that is removed or
 //! whose meaning changes needs a new [`JSON_VERSION`].
 
+mod checker;
 mod objects;
 mod parts;
 mod runs;
@@ -17,6 +18,7 @@ use lttv_common::table::JSON_VERSION;
 use serde_json::{Map, Value, json};
 
 use crate::support;
+use checker::check;
 use runs::{Inputs, RUNS};
 
 /// Returns the folder of the schemas.
@@ -76,7 +78,6 @@ fn the_files_are_the_schemas_of_the_program() {
     let schemas = schemas(&Inputs::new());
     for (command, schema) in &schemas {
         let path = folder().join(format!("{command}.schema.json"));
-        jsonschema::draft202012::meta::validate(schema).expect("a schema");
         if update {
             fs::write(&path, text(schema)).expect("a file");
         }
@@ -127,7 +128,6 @@ fn outputs_have_the_form_of_the_schemas() {
         let command = run.command;
         let mut schema = in_file(command);
         close(&mut schema);
-        let validator = jsonschema::draft202012::new(&schema).expect("a schema");
         let mut outputs = 0;
         for (words, _) in run.lines(&inputs) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -140,10 +140,8 @@ fn outputs_have_the_form_of_the_schemas() {
             assert_eq!(run.status, Some(0), "{words:?}: {}", run.stderr);
             outputs += 1;
             for value in values(command, &run.stdout) {
-                let errors: Vec<String> = (validator.iter_errors(&value).take(3))
-                    .map(|error| format!("{}: {error}", error.instance_path()))
-                    .collect();
-                assert!(errors.is_empty(), "{words:?}: {}", errors.join("\n"));
+                let faults = check(&schema, &value);
+                assert!(faults.is_empty(), "{words:?}: {}", faults.join("\n"));
                 *checked.entry(command).or_default() += 1;
             }
         }
@@ -221,9 +219,9 @@ fn each_declared_table_and_column_is_in_a_schema() {
 fn other_forms_are_refused() {
     let validity = |command: &str, value: &Value| {
         let mut schema = in_file(command);
-        let is_open = jsonschema::draft202012::is_valid(&schema, value);
+        let is_open = check(&schema, value).is_empty();
         close(&mut schema);
-        (is_open, jsonschema::draft202012::is_valid(&schema, value))
+        (is_open, check(&schema, value).is_empty())
     };
     assert_eq!(
         validity("disk", &json!({ "disks": [{ "disk": "8,0", "busy_ns": 5 }] })),

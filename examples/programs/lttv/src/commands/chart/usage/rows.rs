@@ -172,7 +172,8 @@ impl Rows {
     /// Records the end of the trace.
     pub(super) fn finish(&mut self, state: Option<&TraceState>) {
         if let Some(state) = state {
-            state.losses_before(Timestamp::from_ns(self.end)).for_each(|loss| self.lose(&loss));
+            let losses = state.losses_before(Timestamp::from_ns(self.end));
+            losses.filter(|loss| !loss.is_told_again()).for_each(|loss| self.lose(&loss));
         }
         for row in self.cpus.iter_mut().chain(&mut self.processes) {
             row.charge(self.end, self.begin, self.end);
