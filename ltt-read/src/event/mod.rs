@@ -173,8 +173,10 @@ impl<'a> Event<'a> {
     /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
     /// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
     /// let event = cursor.next()?.expect("an event");
-    /// let after = event.packet_after().expect("a second packet");
-    /// assert_eq!(after.number, event.packet().number + 1);
+    /// match event.packet_after() {
+    ///     Some(after) => assert_eq!(after.number, event.packet().number + 1),
+    ///     None => println!("the last packet"),
+    /// }
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn packet_after(&self) -> Option<Packet> {
