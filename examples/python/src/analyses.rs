@@ -142,8 +142,10 @@ fn column(kind: Kind, cells: &[&Cell]) -> ArrayRef {
             Arc::new(texts.finish())
         }
         // Means are no integers.
-        _ if matches!(kind, Kind::Decimal | Kind::Percent)
-            || cells.iter().any(|cell| matches!(cell, Cell::Number(_))) =>
+        _ if matches!(
+            kind,
+            Kind::Decimal | Kind::Percent | Kind::BytesPerSecond | Kind::Microseconds
+        ) || cells.iter().any(|cell| matches!(cell, Cell::Number(_))) =>
         {
             let mut numbers = Float64Builder::new();
             for cell in cells {
