@@ -17,7 +17,6 @@ use super::window::Window;
 use crate::kernel::{KernelState, Marks, OtherEvent, RecordedEvent, SavedKernelState, StateChange};
 
 /// The priority of the [hooks of an analysis](KernelAnalysis::attach): after the kernel state.
-#[cfg(feature = "analyses")]
 pub(crate) const AFTER_STATE: Priority = match Priority::new(30) {
     Ok(priority) => priority,
     Err(_) => Priority::DEFAULT,
@@ -30,8 +29,8 @@ const AFTER_OWN_HOOKS: Priority = match Priority::new(31) {
     Err(_) => Priority::DEFAULT,
 };
 
-/// The priority of the hook that begins and ends a window: before the event changes the state.
-const BEFORE_STATE: Priority = match Priority::new(24) {
+/// The priority of hooks that follow the time before an event changes the state: they begin and end windows.
+pub(crate) const BEFORE_STATE: Priority = match Priority::new(24) {
     Ok(priority) => priority,
     Err(_) => Priority::FIRST,
 };

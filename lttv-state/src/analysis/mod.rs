@@ -66,8 +66,7 @@ mod read;
 mod slices;
 mod window;
 
-#[cfg(feature = "analyses")]
-pub(crate) use attached::AFTER_STATE;
+pub(crate) use attached::{AFTER_STATE, BEFORE_STATE};
 pub use attached::{Attached, attach};
 pub use kernel_analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext};
 pub use read::{Analyzed, Read, read};

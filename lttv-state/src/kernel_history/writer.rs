@@ -7,10 +7,10 @@ use ltt_read::{Merge, Timestamp, TraceIndex, TracefileIndex};
 use lttv_context::{
     Codec, Contexts, Extension, Growth, Handle, Setup, Subscription, TracesetContext,
 };
-use lttv_hooks::Priority;
 
 use super::field::EnumTexts;
 use super::machine::{Cause, Machine, Output};
+use crate::analysis::{AFTER_STATE, BEFORE_STATE};
 use crate::history::{Builder, History, HistoryError, Store};
 use crate::kernel::KernelState;
 
@@ -350,16 +350,3 @@ fn follow(handle: Handle<KernelHistory>, setup: &mut Setup<'_, '_>) {
         storing.failed = Some(error);
     }
 }
-
-/// The priority of the hooks that store losses: before the state follows an event.
-const BEFORE_STATE: Priority = match Priority::new(24) {
-    Ok(priority) => priority,
-    Err(_) => Priority::FIRST,
-};
-
-/// The priority of the hooks: after the state, and before hooks that may read the history
-/// up to their event.
-const AFTER_STATE: Priority = match Priority::new(30) {
-    Ok(priority) => priority,
-    Err(_) => Priority::DEFAULT,
-};
