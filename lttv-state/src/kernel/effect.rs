@@ -33,6 +33,8 @@ pub struct Effect {
 #[derive(Debug, Default)]
 pub(super) struct RareChanges {
     pub(super) losses: Vec<LossOnCpu>,
+    /// The waits of processes that turned out to have run, or are gone.
+    pub(super) lost_waits: Vec<LostWait>,
     /// The time of the CPU's last event, if nothing tells which process ran since.
     pub(super) unseen_since: Option<i64>,
     pub(super) transferred: Option<(ProcessIndex, Transfer, u64)>,
@@ -55,9 +57,41 @@ pub struct LossOnCpu {
     pub(crate) is_told_again: bool,
     /// The processes of which the states became unknown.
     pub(crate) processes: Vec<ProcessIndex>,
+    /// The waits that they were in.
+    waits: Vec<LostWait>,
+}
+
+/// The wait of a process up to the time since which its state is unknown, with times in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LostWait {
+    pub(crate) process: Serial,
+    /// The number of the CPU for which it waited.
+    pub(crate) cpu: u32,
+    pub(crate) blocked: u64,
+    pub(crate) ready: u64,
+}
+
+impl LostWait {
+    /// Creates the wait of a process for a CPU, with the times blocked and ready; `None` if it did not wait.
+    pub(super) fn new(process: Serial, cpu: u32, (blocked, ready): (u64, u64)) -> Option<Self> {
+        ((blocked, ready) != (0, 0)).then_some(LostWait { process, cpu, blocked, ready })
+    }
 }
 
 impl LossOnCpu {
+    /// Creates a loss that no event has told of, of a CPU at an index with a number.
+    pub(super) fn new(place: usize, cpu: u32, since: i64) -> Self {
+        let (processes, waits) = (Vec::new(), Vec::new());
+        LossOnCpu { place, cpu, since, is_told_again: false, processes, waits }
+    }
+
+    /// Adds a process that waited until its state became unknown, with the times in ns for which it was blocked and
+    /// ready.
+    pub(super) fn add(&mut self, ix: ProcessIndex, process: Serial, wait: (u64, u64)) {
+        self.processes.push(ix);
+        self.waits.extend(LostWait::new(process, self.cpu, wait));
+    }
+
     /// Returns the number of the CPU.
     pub fn cpu(&self) -> u32 {
         self.cpu
@@ -205,6 +239,11 @@ impl Effect {
         &self.rare.losses
     }
 
+    /// Returns the waits that ended with the knowledge of the state of their processes.
+    pub(crate) fn lost_waits(&self) -> impl Iterator<Item = &LostWait> {
+        self.losses().iter().flat_map(|loss| &loss.waits).chain(&self.rare.lost_waits)
+    }
+
     /// Returns the time from which on, until the event, nothing tells which process ran on the event's CPU, since the
     /// trace has no switches.
     #[inline]
@@ -266,6 +305,7 @@ impl RareChanges {
     #[cold]
     fn clear(&mut self) {
         self.losses.clear();
+        self.lost_waits.clear();
         (self.unseen_since, self.transferred, self.request) = (None, None, None);
         self.left_other_cpu = false;
         self.renamed.clear();

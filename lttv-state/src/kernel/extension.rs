@@ -554,6 +554,7 @@ impl Machine {
         self.type_names
             .extend(new.iter().map(|rule| rule.as_ref().map_or(NameId::EMPTY, |rule| rule.name)));
         self.state.has_switches |= self.transitions.contains(&Some(Transition::Switch));
+        self.state.tells_ends_of_forks |= new.iter().flatten().any(|rule| rule.ends_forks);
         let types = (known..rules.len()).map(|at| EventTypeId(at as u32));
         self.cpu_fields.extend(new.iter().zip(types).map(|(rule, id)| match rule {
             Some(rule) => rule.cpu.clone(),

@@ -22,6 +22,7 @@ pub(super) struct Initial {
     cpus: Vec<u32>,
     running: Vec<InitialProcess>,
     has_switches: bool,
+    tells_ends_of_forks: bool,
     /// The names of system calls, if the machine is known.
     known_calls: Option<&'static SyscallNames>,
     known_threads: Arc<KnownThreads>,
@@ -97,6 +98,7 @@ impl Initial {
             cpus: if is_kernel { cpus } else { Vec::new() },
             running,
             has_switches: rules.iter().flatten().any(|of| of.transition == Transition::Switch),
+            tells_ends_of_forks: rules.iter().flatten().any(|of| of.ends_forks),
             known_calls: trace.schema().env_str("machine").and_then(SyscallNames::of),
             known_threads: Arc::new(known_threads(trace, rules)),
             processes: max_processes(trace),
@@ -116,6 +118,7 @@ impl Initial {
         state.known_calls = self.known_calls;
         state.known_threads = self.known_threads.clone();
         state.has_switches = self.has_switches;
+        state.tells_ends_of_forks = self.tells_ends_of_forks;
         for cpu in &self.cpus {
             state.add_cpu(*cpu);
         }

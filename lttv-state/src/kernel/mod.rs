@@ -98,6 +98,7 @@ mod validate;
 pub use anomalies::Anomalies;
 pub use cpu::Cpu;
 pub(crate) use cpu::MAX_CPUS;
+pub(crate) use effect::LostWait;
 pub use effect::{Effect, Ended, LossOnCpu, Request, RequestStep, Wait};
 pub use extension::KernelState;
 pub(crate) use extension::SavedKernelState;
@@ -134,4 +135,4 @@ pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other
 /// states than before, so that stored states are computed again.
-pub(crate) const VERSION: u32 = 14;
+pub(crate) const VERSION: u32 = 15;

@@ -214,7 +214,7 @@ impl RecordedEvents {
 }
 
 /// Returns the name of an event type without the system that perf puts before it.
-fn without_system(name: &str) -> &str {
+pub(crate) fn without_system(name: &str) -> &str {
     name.split_once(':').map_or(name, |(_, name)| name)
 }
 

@@ -65,12 +65,13 @@ pub(super) struct ProcessRecord {
     /// the processes that did not change.
     #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     pub(super) epoch: u32,
+    /// `true` if an event tells the end of the fork that created the process.
+    pub(super) waits_for_fork: bool,
     pub(super) exiting: bool,
     pub(super) alive: bool,
     /// The number of signs that the process is gone, of two: it was switched out as a
     /// zombie or dead, and it was freed.
     pub(super) exit_signs: u8,
-    pub(super) kind: Option<ProcessType>,
     pub(super) functions: Vec<u64>,
     /// The frames, the outermost first; never empty.
     pub(super) stack: SmallVec<[Frame; 3]>,
@@ -83,6 +84,7 @@ pub(super) struct ProcessRecord {
     pub(super) opening: NameId,
     /// `true` if the execution of a program closes the file that the current system call opens.
     pub(super) opening_closes_on_exec: bool,
+    pub(super) kind: Option<ProcessType>,
     pub(super) creation: Option<i64>,
     pub(super) insertion: i64,
     /// The open files by descriptor. Checkpoint files store them separately if they
@@ -217,6 +219,7 @@ impl ProcessRecord {
             woken: None,
             blocked: 0,
             ready: 0,
+            waits_for_fork: false,
             exit_signs: 0,
             alive: true,
             epoch: 0,
@@ -224,16 +227,27 @@ impl ProcessRecord {
     }
 
     /// Adds the time since the last change to the blocked or the ready time, according to
-    /// the status.
+    /// the status. Idle tasks wait for nothing: their time off the CPU is not counted.
     pub(super) fn count_wait(&mut self, time: i64) {
         let Frame { status, change, .. } = *self.top();
         let passed = since(change, time);
         // The status is hard to predict for the processor: without branches, one of the
         // counters gets the time and the other one 0.
         let passed_if = |is: bool| select_unpredictable(is, passed, 0);
-        let (wait, is_ready) = (ProcessStatus::Wait, status.waits_for_cpu());
-        self.blocked = self.blocked.wrapping_add(passed_if(status == wait));
+        let is_blocked = self.is_blocked(status);
+        let is_ready = !is_blocked && status.waits_for_cpu();
+        self.blocked = self.blocked.wrapping_add(passed_if(is_blocked));
         self.ready = self.ready.wrapping_add(passed_if(is_ready));
+    }
+
+    /// Returns `true` if the process is blocked in a status. A new process is until the end of its fork, where
+    /// events tell that.
+    fn is_blocked(&self, status: ProcessStatus) -> bool {
+        match status {
+            ProcessStatus::Wait => self.tid != Some(0),
+            ProcessStatus::WaitFork => self.waits_for_fork,
+            _ => false,
+        }
     }
 
     /// Returns the innermost frame of the execution stack.
@@ -398,7 +412,7 @@ impl Process {
         let Frame { status, change, .. } = *self.top();
         let passed = since(change, time);
         match status {
-            ProcessStatus::Wait => (blocked.wrapping_add(passed), ready),
+            status if self.0.is_blocked(status) => (blocked.wrapping_add(passed), ready),
             status if status.waits_for_cpu() => (blocked, ready.wrapping_add(passed)),
             _ => (blocked, ready),
         }

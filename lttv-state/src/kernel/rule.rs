@@ -9,6 +9,7 @@ use lttv_filter::recorded_word;
 #[cfg(feature = "analyses")]
 use super::fields::{EventFields, Fields};
 use super::names::NameId;
+use super::needs::without_system;
 #[cfg(feature = "analyses")]
 use super::resources::DeviceNumber;
 use super::switched_out::StateEncoding;
@@ -29,6 +30,8 @@ pub(crate) struct Rule {
     /// `true` for the events that perf makes of its own records. Those without a time tell what was so before the first
     /// event.
     pub(super) is_record: bool,
+    /// `true` for the first wake-ups of threads, if the trace may have any.
+    pub(super) ends_forks: bool,
     /// The name of the system call or vector that the event's name contains, if it does.
     pub(crate) captured: Option<Box<str>>,
     /// The id of `captured` in the names of the trace.
@@ -77,6 +80,7 @@ impl Rule {
             fields: fields?,
             tells_process: false,
             is_record: is_record(trace, event_type),
+            ends_forks: false,
             captured: (!captured.is_empty()).then(|| captured.into()),
             name: NameId::EMPTY,
             labels: softirq_labels(trace, id, row.transition),
@@ -97,6 +101,12 @@ impl Rule {
         if !trace.may_have_events(|id| is_switch(&rules[id.index()])) {
             rules.iter_mut().filter(|rule| is_switch(rule)).for_each(|rule| *rule = None);
         }
+        let name = |id| without_system(trace.event_type(id).name());
+        if trace.may_have_events(|id| name(id) == "sched_wakeup_new") {
+            let new =
+                rules.iter_mut().flatten().filter(|of| name(of.event_type) == "sched_wakeup_new");
+            new.for_each(|rule| rule.ends_forks = true);
+        }
         let transitions = rules.iter().flatten().map(|rule| rule.transition);
         if depends_on_contexts(trace, transitions) {
             for (rule, id) in rules.iter_mut().zip((0..).map(EventTypeId)) {
@@ -116,6 +126,7 @@ impl Rule {
             fields: Box::default(),
             tells_process: false,
             is_record: is_record(trace, trace.event_type(id)),
+            ends_forks: false,
             captured: None,
             name: NameId::EMPTY,
             labels: Vec::new(),

@@ -2,12 +2,12 @@
 
 use hashbrown::HashMap;
 
-use super::closing::{OpenFrame, open_frames, open_wait, since};
+use super::closing::{OpenFrame, OpenWaits, open_frames, since};
 use super::facts::ProcessFacts;
 use super::leaf::{Counts, LeafKey};
 use super::ledger::Ledger;
 use crate::fast_hash::FastHash;
-use crate::kernel::{Ended, Process, Serial, TraceState, Wait};
+use crate::kernel::{Ended, Process, Serial, TraceState};
 
 /// The frames and waits that are open at the start of a window, and the time before the start
 /// of those that ended since. Without a window nothing is open and nothing is subtracted.
@@ -40,8 +40,9 @@ impl Border {
     /// Creates the border at a time, in ns, with the state there.
     pub(super) fn at(start: i64, state: &TraceState) -> Self {
         let mut border = Border { start, ..Border::none() };
+        let open_waits = OpenWaits::at(state, start);
         for (ix, process) in state.processes() {
-            let wait = open_wait(state, ix, process, start);
+            let wait = open_waits.of(ix, process);
             if wait != (0, 0) {
                 border.waits.insert(process.serial(), wait);
             }
@@ -74,10 +75,10 @@ impl Border {
         ended.elapsed > since(self.start, time)
     }
 
-    /// Notes that a process was switched in, whose wait counts for a leaf.
-    pub(super) fn wait_ended(&mut self, process: Serial, wait: &Wait, leaf: LeafKey) {
+    /// Notes the end of a wait, with the times blocked and ready, that counts for a leaf.
+    pub(super) fn wait_ended(&mut self, process: Serial, wait: (u64, u64), leaf: LeafKey) {
         if let Some((blocked, ready)) = self.waits.remove(&process) {
-            let (blocked, ready) = (blocked.min(wait.blocked), ready.min(wait.ready));
+            let (blocked, ready) = (blocked.min(wait.0), ready.min(wait.1));
             self.waited.push((leaf, process, blocked, ready));
         }
     }

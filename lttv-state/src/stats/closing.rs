@@ -1,10 +1,14 @@
 //! Frames and waits open at the end of statistics, which count up to there.
 
+use hashbrown::HashMap;
+use ltt_read::Timestamp;
+
 use super::border::Border;
 use super::collect::facts;
 use super::facts::ProcessFacts;
 use super::leaf::{Counts, LeafKey, Leaves};
 use super::ledger::Ledger;
+use crate::fast_hash::FastHash;
 use crate::kernel::{ExecutionMode, Process, ProcessIndex, TraceState};
 
 /// Adds the time of frames and waits that are still open at a time, in ns. `leaves` are those
@@ -20,6 +24,7 @@ pub(super) fn close(
     // ledger.
     let mut new = Leaves::default();
     let first = state.cpus().next().map_or(0, |(number, _)| number);
+    let open_waits = OpenWaits::at(state, time);
     for (ix, process) in state.processes() {
         // Events may name CPUs that are not in the state.
         let known = process.cpu().and_then(|cpu| state.cpu(cpu));
@@ -36,7 +41,7 @@ pub(super) fn close(
             counts.open_time = counts.open_time.wrapping_add(elapsed);
             counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(cpu_time);
         }
-        let (blocked, ready) = border.wait_within(process, open_wait(state, ix, process, time));
+        let (blocked, ready) = border.wait_within(process, open_waits.of(ix, process));
         if (blocked, ready) == (0, 0) {
             continue;
         }
@@ -89,16 +94,34 @@ pub(super) fn open_frames(
     })
 }
 
-/// Returns the time for which a process has been blocked and ready at a time, since it last ran. Without
-/// events of switches that is unknown.
-pub(super) fn open_wait(
-    state: &TraceState,
-    ix: ProcessIndex,
-    process: &Process,
+/// The waits of processes that are open at some time.
+pub(super) struct OpenWaits<'s> {
+    state: &'s TraceState,
+    /// The time, in ns.
     time: i64,
-) -> (u64, u64) {
-    let runs = process.cpu().and_then(|cpu| state.cpu(cpu)).is_some_and(|cpu| cpu.running() == ix);
-    if runs || !state.has_switches() { (0, 0) } else { process.waiting_until(time) }
+    /// The times since which the states of processes are unknown, if that is earlier.
+    lost: HashMap<ProcessIndex, i64, FastHash>,
+}
+
+impl<'s> OpenWaits<'s> {
+    /// Returns the waits of a state at a time, in ns.
+    pub(super) fn at(state: &'s TraceState, time: i64) -> Self {
+        let mut lost = HashMap::default();
+        for loss in state.losses_before(Timestamp::from_ns(time)) {
+            lost.extend(loss.processes().iter().map(|ix| (*ix, loss.since().as_ns())));
+        }
+        OpenWaits { state, time, lost }
+    }
+
+    /// Returns the time in ns for which a process has been blocked and ready, since it last ran. Without
+    /// events of switches that is unknown.
+    pub(super) fn of(&self, ix: ProcessIndex, process: &Process) -> (u64, u64) {
+        let cpu = process.cpu().and_then(|cpu| self.state.cpu(cpu));
+        if cpu.is_some_and(|cpu| cpu.running() == ix) || !self.state.has_switches() {
+            return (0, 0);
+        }
+        process.waiting_until(self.lost.get(&ix).copied().unwrap_or(self.time))
+    }
 }
 
 /// Returns the time from `from` to `to` in ns; 0 if `to` is earlier.

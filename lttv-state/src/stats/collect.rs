@@ -61,7 +61,8 @@ impl Collector {
             charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, lost);
             let unknown = state.cpu_at(place).filter(|_| lost < last);
             let unknown = unknown.and_then(|cpu| state.process(cpu.unknown_process()));
-            let Some(key) = unknown.map(|process| unknown_leaf(process, of.key.cpu)) else {
+            let Some(key) = unknown.map(|process| unknown_leaf(process.serial(), of.key.cpu))
+            else {
                 continue;
             };
             let leaf = ledger.get(&key).map(|leaf| leaf.index()).unwrap_or_else(|| {
@@ -198,7 +199,7 @@ impl Collector {
         }
         if let Some(waited) = effect.waited() {
             self.log.waited(place, waited.blocked.wrapping_add(waited.ready));
-            self.waits_of(running).count(&waited);
+            self.waits_of(running.serial()).count(&waited);
         }
         if transition.is_rare() || !effect.is_common() {
             self.last = time;
@@ -215,14 +216,19 @@ impl Collector {
         for (place, since) in losses.chain(unseen) {
             let Some(cpu) = state.cpu_at(place) else { continue };
             let Some(unknown) = state.process(cpu.unknown_process()) else { continue };
-            let (key, since) = (unknown_leaf(unknown, cpu.number()), since.as_ns());
+            let (key, since) = (unknown_leaf(unknown.serial(), cpu.number()), since.as_ns());
             self.log.move_at(place, &key, since.max(self.earliest));
+        }
+        for wait in effect.lost_waits() {
+            let key = unknown_leaf(wait.process, wait.cpu);
+            self.log.lost_wait(&key, wait.blocked.wrapping_add(wait.ready));
+            self.waits_of(wait.process).lose(wait);
         }
     }
 
     /// Returns the waits of a process.
-    fn waits_of(&mut self, process: &Process) -> &mut Waits {
-        let at = process.serial().index();
+    fn waits_of(&mut self, process: Serial) -> &mut Waits {
+        let at = process.index();
         if self.waits.len() <= at {
             self.grow_waits(at);
         }
@@ -237,7 +243,7 @@ impl Collector {
     /// Notes that a CPU switched to a process, whose facts are noted the first time.
     #[inline]
     fn switched_to(&mut self, state: &TraceState, process: &Process) {
-        if !std::mem::replace(&mut self.waits_of(process).is_described, true) {
+        if !std::mem::replace(&mut self.waits_of(process.serial()).is_described, true) {
             self.describe_once(state, process);
         }
     }
@@ -334,10 +340,10 @@ fn describe(processes: &mut Vec<ProcessFacts>, state: &TraceState, process: &Pro
     facts.rename(state.name(process.name()));
 }
 
-/// Returns the leaf of a CPU's placeholder process.
-fn unknown_leaf(placeholder: &Process, cpu: u32) -> LeafKey {
+/// Returns the leaf of a process of which nothing is known, such as the placeholder of a CPU.
+pub(super) fn unknown_leaf(process: Serial, cpu: u32) -> LeafKey {
     let (mode, submode) = (Default::default(), crate::kernel::NameId::UNKNOWN);
-    LeafKey { process: placeholder.serial(), cpu, function: 0, mode, submode }
+    LeafKey { process, cpu, function: 0, mode, submode }
 }
 
 /// Returns the facts about the process with a serial number.

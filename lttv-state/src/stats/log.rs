@@ -59,6 +59,7 @@ enum Rare {
     Move { place: u16, key: LeafKey },
     MoveAt { place: u16, key: LeafKey, time: i64 },
     Ended { place: u16, left: LeafKey, elapsed: u64, cpu_time: u64 },
+    Waited { key: LeafKey, time: u64 },
     Transferred { place: u16, left: Option<LeafKey>, transfer: Transfer, bytes: u64 },
     Request { place: u16, request: Request },
 }
@@ -135,6 +136,12 @@ impl Log {
     #[inline]
     pub(super) fn waited(&mut self, place: usize, time: u64) {
         self.book(Booking::Waited { place: place as u16, time });
+    }
+
+    /// Adds the time that a process waited until events were lost.
+    #[cold]
+    pub(super) fn lost_wait(&mut self, key: &LeafKey, time: u64) {
+        self.book_rare(Rare::Waited { key: *key, time });
     }
 
     /// Changes the leaf of a CPU at a time before that of the event.
@@ -254,6 +261,10 @@ impl Booker<'_> {
             Rare::MoveAt { place, key, time } => accounts.move_to((*place).into(), key, *time),
             Rare::Ended { place, left, elapsed, cpu_time } => {
                 accounts.ended_at((*place).into(), left, (*elapsed, *cpu_time));
+            }
+            Rare::Waited { key, time } => {
+                let leaf = accounts.ledger.find_or_add(key);
+                accounts.ledger.waited(leaf, *time);
             }
             Rare::Transferred { place, left, transfer, bytes } => {
                 accounts.transferred((*place).into(), left.as_ref(), *transfer, *bytes);

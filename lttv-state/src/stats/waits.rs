@@ -2,7 +2,7 @@
 
 use super::facts::ProcessFacts;
 use crate::durations::Durations;
-use crate::kernel::Wait;
+use crate::kernel::{LostWait, Wait};
 
 /// The wait times of a process and the number of its switch-ins. They are separate from the
 /// other facts about the process because they change with each switch.
@@ -28,9 +28,15 @@ impl Waits {
         self.wakeup_latency.push_if(latency.is_some(), latency.unwrap_or(0));
     }
 
-    /// Returns `true` if the process was never switched in.
+    /// Adds a wait up to a loss of events.
+    pub(super) fn lose(&mut self, wait: &LostWait) {
+        self.blocked_time = self.blocked_time.wrapping_add(wait.blocked);
+        self.ready_time = self.ready_time.wrapping_add(wait.ready);
+    }
+
+    /// Returns `true` if the process was never switched in, and lost no wait.
     pub(super) fn is_empty(&self) -> bool {
-        self.times_scheduled == 0
+        (self.times_scheduled, self.blocked_time, self.ready_time) == (0, 0, 0)
     }
 
     /// Adds the waits to the facts about the process.

@@ -7,7 +7,7 @@ use ltt_read::schema::EventTypeId;
 
 use super::accounts::Accounts;
 use super::border::Border;
-use super::collect::Collector;
+use super::collect::{Collector, unknown_leaf};
 use super::collected::Collected;
 use super::leaf::LeafKey;
 use crate::analysis::Window;
@@ -62,7 +62,11 @@ impl WindowCollector {
             && let Some(process) = state.process(wait.process)
             && let Some(key) = self.collector.log.key(place)
         {
-            self.border.wait_ended(process.serial(), &wait, *key);
+            self.border.wait_ended(process.serial(), (wait.blocked, wait.ready), *key);
+        }
+        for wait in effect.lost_waits() {
+            let (times, leaf) = ((wait.blocked, wait.ready), unknown_leaf(wait.process, wait.cpu));
+            self.border.wait_ended(wait.process, times, leaf);
         }
     }
 

@@ -8,7 +8,7 @@ use ltt_read::{Event, Field, Trace, Value};
 use super::counts::Pages;
 use crate::kernel::Transition::{Frequency, Migrate, Switch};
 use crate::kernel::needs::EventKind::{Named, Transition};
-use crate::kernel::needs::Need;
+use crate::kernel::needs::{Need, without_system};
 
 /// A measurement by an event, with the name of an interface or what stands for it.
 #[derive(Debug, Clone, Copy)]
@@ -195,9 +195,4 @@ fn chosen(trace: &Arc<Trace>, names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| {
         trace.may_have_events(|id| without_system(trace.event_type(id).name()) == *name)
     })
-}
-
-/// Returns the name of an event type without the system that perf puts before it.
-fn without_system(name: &str) -> &str {
-    name.split_once(':').map_or(name, |(_, name)| name)
 }

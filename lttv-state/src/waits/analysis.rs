@@ -18,8 +18,8 @@ use crate::analysis::{End, KernelAnalysis, Window};
 use crate::kernel::OwnStates;
 use crate::kernel::needs::{Need, RecordedEvents};
 use crate::kernel::{
-    ExecutionMode, KernelState, LossOnCpu, NameId, OtherEvent, Process, ProcessIndex, Rule,
-    StateChange, SwitchedOut, Tid, TraceState,
+    ExecutionMode, KernelState, LossOnCpu, NameId, OtherEvent, Process, ProcessIndex,
+    ProcessStatus, Rule, StateChange, SwitchedOut, Tid, TraceState,
 };
 
 /// The analysis that builds a [`WaitGraph`].
@@ -325,7 +325,19 @@ impl State {
                 machine.wake(at, named(*tid), WakeEvent::WakeUp);
             }
             (EventUse::Fork, Some(Input::Thread(tid))) => machine.fork(at, named(*tid)),
-            (_, Some(Input::Dump { tid, waits })) => machine.dumped(at, named(*tid), *waits),
+            (EventUse::Dump, Some(Input::Thread(tid))) => {
+                let status = subject().map(Process::status);
+                machine.dumped(at, named(*tid), status == Some(ProcessStatus::Wait));
+            }
+            // The kernel state infers the states of threads that no event but the dump has named.
+            (EventUse::DumpEnd, _) => {
+                let waits = |of: &Process| of.status() == ProcessStatus::Wait;
+                for process in state.processes().map(|(_, of)| of).filter(|of| waits(of)) {
+                    if let Some(tid) = process.tid() {
+                        machine.dumped(at, self::named(tid, Some(process)), true);
+                    }
+                }
+            }
             (EventUse::Raise, Some(Input::Number(number))) => machine.raise(at, *number),
             (EventUse::Irq, Some(Input::Number(number))) => {
                 machine.enter(at, ContextKind::Irq, PackedSource::irq(*number));

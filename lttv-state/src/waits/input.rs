@@ -10,10 +10,8 @@ use crate::kernel::{DeviceNumber, Rule, Tid};
 pub(super) enum Input {
     /// The threads of a switch, and the state in which the previous one is left.
     Switch { previous: Tid, next: Tid, state: u64 },
-    /// The thread that is woken or begins.
+    /// The thread that is woken or begins, or that a state dump describes.
     Thread(Tid),
-    /// A thread in a state dump; it waits or not.
-    Dump { tid: Tid, waits: bool },
     /// The number of an interrupt.
     Number(u32),
     /// The device that completed a request.
@@ -21,9 +19,6 @@ pub(super) enum Input {
     /// An end of a message, with what identifies the message.
     Message { is_sent: bool, protocol: u32, key: Box<[u8]> },
 }
-
-/// The status of a thread that waits, in state dumps.
-const WAITING: u64 = 5;
 
 impl Input {
     /// Reads the fields of an event that changes the kernel state. `None` if none are needed, or if
@@ -36,15 +31,15 @@ impl Input {
                 let state = rule.integer(event, 2).unwrap_or(0);
                 Input::Switch { previous: tid(0)?, next: tid(1)?, state }
             }
-            EventUse::Waking | EventUse::WakeUp | EventUse::Fork => Input::Thread(tid(0)?),
-            EventUse::Dump => {
-                Input::Dump { tid: tid(0)?, waits: rule.integer(event, 5) == Some(WAITING) }
+            EventUse::Waking | EventUse::WakeUp | EventUse::Fork | EventUse::Dump => {
+                Input::Thread(tid(0)?)
             }
             EventUse::Raise | EventUse::Irq | EventUse::Softirq => {
                 Input::Number(rule.number(event, 0).unwrap_or(u32::MAX))
             }
             EventUse::Completed => Input::Device(rule.device(event)),
-            EventUse::Vector
+            EventUse::DumpEnd
+            | EventUse::Vector
             | EventUse::Leave(_)
             | EventUse::TimerEntry
             | EventUse::TimerExit

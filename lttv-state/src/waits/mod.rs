@@ -41,11 +41,12 @@
 //!   interrupt there, or else from the thread that ran. Only a thread is followed, never an
 //!   interrupted or idle one.
 //! * A thread whose wake-up precedes its switch did not wait: it was able to run.
-//! * A thread that is first mentioned by its wake-up has slept since the first event. What a CPU's
+//! * A thread that is first mentioned by its wake-up, or that waits in a state dump, has slept since the first event.
+//!   The statistics count from that mention on: [`StateTimes::asleep`] is the difference. What a CPU's
 //!   first switch switches out has run there since then, as in the kernel state: unless another CPU ran it in the
 //!   meantime.
-//! * A fork begins a timeline, which continues that of the parent on paths. A thread id that is used
-//!   again gets another timeline.
+//! * A fork begins a timeline, which continues that of the parent on paths: the new thread is blocked until its
+//!   first wake-up, the end of the fork, if that was recorded. A thread id that is used again gets another timeline.
 //! * A wait that the network softirq ends leads to the thread that sent the packet, if its send and
 //!   receive were recorded, on this host or another one; or if a thread raised the softirq to send
 //!   to its own host. Between hosts the clocks must be [related](lttv_context::synchronize) first.

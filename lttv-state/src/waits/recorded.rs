@@ -7,6 +7,7 @@ use ltt_read::Trace;
 use ltt_read::schema::EventTypeId;
 
 use super::machine::ContextKind;
+use crate::kernel::needs::without_system;
 use crate::kernel::{KernelState, Rule, Transition, has_events};
 
 /// The use of an event type.
@@ -17,6 +18,7 @@ pub(super) enum EventUse {
     WakeUp,
     Fork,
     Dump,
+    DumpEnd,
     Raise,
     Irq,
     Softirq,
@@ -61,7 +63,7 @@ impl Recorded {
         let types = (0..trace.schema().event_types.len()).map(|at| {
             let id = EventTypeId(at as u32);
             let name = trace.event_type(id).name();
-            let name = name.split_once(':').map_or(name, |(_, name)| name).into();
+            let name = without_system(name).into();
             RecordedType { id, name, rule: Rule::of(trace, id), is_packet: is_packet(id) }
         });
         let types: Vec<_> = types.collect();
@@ -109,6 +111,7 @@ impl Recorded {
             Wakeup => EventUse::WakeUp,
             Fork => EventUse::Fork,
             ProcessState => EventUse::Dump,
+            DumpEnd => EventUse::DumpEnd,
             SoftirqRaise => EventUse::Raise,
             IrqEntry if self.has(IrqExit) => EventUse::Irq,
             SoftirqEntry if self.has(SoftirqExit) => EventUse::Softirq,

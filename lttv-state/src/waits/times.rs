@@ -20,6 +20,7 @@ pub struct StateTimes {
     preempted: Spread,
     woken: Spread,
     blocked: [Spread; Cause::ALL.len()],
+    asleep: u64,
 }
 
 impl StateTimes {
@@ -66,6 +67,12 @@ impl StateTimes {
     pub fn blocked(&self) -> u64 {
         self.blocked.iter().map(|times| times.total()).sum()
     }
+
+    /// Returns the part of [`blocked`](Self::blocked) before the first event that names the thread, in ns: that
+    /// event shows that it had slept, but no event before does.
+    pub fn asleep(&self) -> u64 {
+        self.asleep
+    }
 }
 
 /// The waits of a thread that ended in one way.
@@ -89,7 +96,12 @@ impl WaitGraph {
     /// window, so that their sum is never more than its length.
     pub fn times(&self, id: TimelineId, window: Range<Timestamp>) -> StateTimes {
         let mut times = StateTimes::default();
+        let told = self.timeline(id).map_or(Timestamp::MIN, |of| of.start());
         for interval in self.intervals(id, window) {
+            if matches!(interval.state, ThreadState::Blocked(_)) && interval.start < told {
+                let until = told.min(interval.end).as_ns();
+                times.asleep += until.abs_diff(interval.start.as_ns());
+            }
             times.of_mut(interval.state).add(interval.time(), interval.end.as_ns());
         }
         times

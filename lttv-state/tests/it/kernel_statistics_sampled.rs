@@ -26,6 +26,8 @@ struct Sums {
     /// The busy time and the queue time of devices.
     devices: BTreeMap<DeviceNumber, [u64; 2]>,
     events: u64,
+    /// `true` if the trace tells the ends of forks, until which new threads are blocked.
+    has_ends_of_forks: bool,
 }
 
 impl Sums {
@@ -52,6 +54,7 @@ impl Sums {
             let runs = cpu.is_some_and(|cpu| cpu.running() == ix);
             let waits = match process.status() {
                 ProcessStatus::Wait => Some(0),
+                ProcessStatus::WaitFork if self.has_ends_of_forks => Some(0),
                 ProcessStatus::WaitCpu | ProcessStatus::WaitFork => Some(1),
                 _ => None,
             };
@@ -115,7 +118,11 @@ fn common((a, b): (i64, i64), (c, d): (i64, i64)) -> u64 {
 fn sampled(traceset: &Traceset, windows: &[(i64, i64)]) -> Vec<Sums> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let sums: Vec<Sums> = windows.iter().map(|_| Sums::default()).collect();
+    let trace = &traceset.traces()[0];
+    let has_ends_of_forks =
+        trace.may_have_events(|id| trace.event_type(id).name() == "sched_wakeup_new");
+    let empty = || Sums { has_ends_of_forks, ..Sums::default() };
+    let sums: Vec<Sums> = windows.iter().map(|_| empty()).collect();
     let sums: Handle<(i64, Vec<Sums>)> = context.attach_data((i64::MAX, sums));
     let before_state = Priority::new(20).expect("a priority");
     let windows = windows.to_vec();

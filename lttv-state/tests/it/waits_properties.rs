@@ -16,7 +16,7 @@ use lttv_state::waits::{
 use proptest::prelude::*;
 
 use crate::support;
-use crate::support::scheduling::{KernelEvent, Machine, trace};
+use crate::support::scheduling::{Content, KernelEvent, Machine, trace};
 
 fn graph_of(traceset: &Traceset) -> WaitGraph {
     let mut context = TracesetContext::new(traceset);
@@ -345,6 +345,19 @@ proptest! {
         assert_cpu_times(&Traceset::from_iter([trace(Machine::default(), &events)]));
     }
 
+    /// So they do for the time in which threads wait. (A thread that a dump finds able to run may run: the graph takes
+    /// that for unknown.)
+    #[test]
+    fn times_are_those_of_the_statistics((cpus, steps) in steps(5..200)) {
+        let mut events = Simulation::with_dumps(cpus, &steps).events;
+        let is_able = |(name, value): &(String, Content)| name == "status" && *value == Content::Number(2);
+        events.retain(|event| !event.fields.iter().any(is_able));
+        prop_assume!(events.iter().any(|event| event.name == "sched_switch"));
+        // The order of CPUs decides that of events at one time.
+        (0..).zip(&mut events).for_each(|(at, event)| event.time = 100 + 3 * at);
+        assert_times(&Traceset::from_iter([trace(Machine::default(), &events)]));
+    }
+
     /// Whatever the events say, sums fit the window and paths cover it.
     #[test]
     fn hostile_events_keep_the_laws(
@@ -384,27 +397,57 @@ proptest! {
     }
 }
 
+/// The times of a thread: running, ready and blocked, in ns.
+type Times = [u64; 3];
+
 /// Checks that each thread has the same CPU time in the graph and in the statistics.
 fn assert_cpu_times(traceset: &Traceset) {
+    let [graph, statistics] = times_of(traceset).map(|all| -> BTreeMap<i32, u64> {
+        let running = all.into_iter().map(|(tid, times)| (tid, times[0]));
+        running.filter(|(_, time)| *time > 0).collect()
+    });
+    assert_eq!(graph, statistics);
+}
+
+/// Checks that each thread has the same times in the graph and in the statistics, which know a thread since the first
+/// event that names it.
+fn assert_times(traceset: &Traceset) {
+    let [graph, statistics] = times_of(traceset);
+    assert_eq!(graph, statistics);
+}
+
+/// Returns the times of threads, by id, in the graph and in the statistics.
+fn times_of(traceset: &Traceset) -> [BTreeMap<i32, Times>; 2] {
     let graph = graph_of(traceset);
-    let mut of_graph: BTreeMap<i32, u64> = BTreeMap::new();
+    let mut of_graph: BTreeMap<i32, Times> = BTreeMap::new();
     for (id, timeline) in graph.timelines() {
         let times = graph.times(id, graph.begin()..graph.end());
-        *of_graph.entry(timeline.tid()).or_default() += times.of(ThreadState::Running).total();
+        let running = times.of(ThreadState::Running).total();
+        let all = match timeline.is_idle() {
+            true => [running, 0, 0],
+            false => [running, times.ready(), times.blocked() - times.asleep()],
+        };
+        add(&mut of_graph, timeline.tid(), all);
     }
     let statistics = read(traceset).run(StatisticsAnalysis::new()).output;
-    let mut of_statistics: BTreeMap<i32, u64> = BTreeMap::new();
+    let mut of_statistics: BTreeMap<i32, Times> = BTreeMap::new();
     for trace in statistics.traces() {
         for sum in trace.processes() {
             let facts = &trace.process_facts()[sum.process.index()];
             if let Some(tid) = facts.tid {
-                *of_statistics.entry(tid).or_default() += sum.cpu_time;
+                let all = [sum.cpu_time, facts.ready_time, facts.blocked_time];
+                add(&mut of_statistics, tid, all);
             }
         }
     }
-    of_graph.retain(|_, time| *time > 0);
-    of_statistics.retain(|_, time| *time > 0);
-    assert_eq!(of_graph, of_statistics);
+    of_graph.retain(|_, times| *times != [0; 3]);
+    of_statistics.retain(|_, times| *times != [0; 3]);
+    [of_graph, of_statistics]
+}
+
+fn add(all: &mut BTreeMap<i32, Times>, tid: i32, times: Times) {
+    let of = all.entry(tid).or_default();
+    of.iter_mut().zip(times).for_each(|(of, time)| *of += time);
 }
 
 /// A thread of a state dump has the id of a child, which another CPU runs at the time of its fork.
@@ -422,8 +465,8 @@ fn a_child_that_runs_at_its_fork_is_the_thread_that_runs() {
 }
 
 #[test]
-fn cpu_times_of_a_recording_are_those_of_the_statistics() {
-    assert_cpu_times(&Traceset::open(support::bundled()).expect("a trace"));
+fn times_of_a_recording_are_those_of_the_statistics() {
+    assert_times(&Traceset::open(support::bundled()).expect("a trace"));
 }
 
 /// Returns a thread id: most often one of a few, sometimes none that a thread can have.

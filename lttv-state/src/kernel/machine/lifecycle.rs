@@ -73,8 +73,9 @@ impl TraceState {
         let is_thread = group.is_some() && group == known;
         let names = |p: &ProcessRecord| (p.name, p.brand, p.executable);
         let inherited = parent.map(|p| (p.tid, p.parent, p.kind, names(p), p.files.clone()));
+        let waits_for_fork = self.tells_ends_of_forks;
         let process = self.processes.get_mut(ix);
-        process.creation = Some(at.time);
+        (process.creation, process.waits_for_fork) = (Some(at.time), waits_for_fork);
         process.pid = group.or(process.pid);
         if let Some((tid, grandparent, kind, names, files)) = inherited {
             // The parent of a thread is that of its process, as in a state dump. Without the parent's
@@ -166,12 +167,13 @@ impl TraceState {
             let Cpu { unknown_process: unknown, number: cpu, .. } = self.cpus[place];
             let is_told = self.effect.losses().iter().any(|loss| loss.place == place);
             if self.effect.cpu == Some(cpu) && !is_told {
-                let (is_told_again, processes) = (false, Vec::new());
-                let loss = LossOnCpu { place, cpu, since: time, is_told_again, processes };
-                self.effect.rare_mut().losses.push(loss);
+                self.effect.rare_mut().losses.push(LossOnCpu::new(place, cpu, time));
             }
             self.reset_to_unknown(unknown, time);
             self.cpus[place].running = unknown;
+        }
+        if let Some(cpu) = self.effect.cpu {
+            self.lose_wait(ix, cpu);
         }
         let frames = std::mem::take(&mut self.processes.get_mut(ix).stack);
         frames.iter().for_each(|frame| self.release_source(frame));

@@ -89,6 +89,8 @@ pub struct TraceState {
     pub(super) begin: i64,
     /// `true` if the trace has events of switches, between which the running process is known.
     pub(super) has_switches: bool,
+    /// `true` if the trace has the first wake-ups of threads, which end their forks.
+    pub(super) tells_ends_of_forks: bool,
     pub(super) scan_budget: u64,
 }
 
@@ -148,6 +150,7 @@ impl TraceState {
             losses: Losses::default(),
             begin,
             has_switches: true,
+            tells_ends_of_forks: false,
             scan_budget: MAX_SCAN_BUDGET,
         }
     }
@@ -361,9 +364,11 @@ impl TraceState {
             let OpenLoss { time: since, place, has_begun: is_told_again, .. } = *loss;
             let place = place as usize;
             let of = self.cpus.get(place)?;
-            let mut processes = vec![of.running];
-            processes.extend(self.waiting_on(of.number));
-            Some(LossOnCpu { place, cpu: of.number, since, is_told_again, processes })
+            let mut lost = LossOnCpu::new(place, of.number, since);
+            lost.is_told_again = is_told_again;
+            lost.processes.push(of.running);
+            self.add_waiting(&mut lost);
+            Some(lost)
         })
     }
 

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::{At, TraceState};
 use crate::kernel::cpu::Cpu;
-use crate::kernel::effect::{LossOnCpu, Wait};
+use crate::kernel::effect::{LossOnCpu, LostWait, Wait};
 use crate::kernel::modes::{ExecutionMode, ProcessStatus};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, Tid, since};
@@ -65,7 +65,9 @@ impl TraceState {
         self.take_from_other_cpu(at, ix);
         let status = self.processes.get(ix).status();
         if !matches!(status, ProcessStatus::Unknown | ProcessStatus::Run | ProcessStatus::Exit) {
-            self.reset_to_unknown(ix, at.time); // it ran without being traced
+            // It ran without being traced.
+            self.lose_wait(ix, at.cpu);
+            self.reset_to_unknown(ix, at.time);
         }
         if running == unknown {
             self.take_unknown_frames(at.place, ix);
@@ -312,15 +314,32 @@ impl TraceState {
         let places = self.processes.places() as u64;
         let Some(scan_budget) = self.scan_budget.checked_sub(places) else { return };
         self.scan_budget = scan_budget;
-        let lost: Vec<_> = self.waiting_on(at.cpu).collect();
-        lost.iter().for_each(|ix| self.reset_to_unknown(*ix, at.time));
-        if let Some(loss) = self.effect.rare_mut().losses.last_mut() {
-            loss.processes.extend(lost);
+        let Some(mut loss) = self.effect.rare_mut().losses.pop() else { return };
+        let ran = loss.processes.len();
+        self.add_waiting(&mut loss);
+        loss.processes[ran..].iter().for_each(|ix| self.reset_to_unknown(*ix, at.time));
+        self.effect.rare_mut().losses.push(loss);
+    }
+
+    /// Adds the processes that ran last on the CPU of a loss or wait for it, with their waits.
+    pub(super) fn add_waiting(&self, loss: &mut LossOnCpu) {
+        for ix in self.waiting_on(loss.cpu) {
+            let process = self.processes.process(ix);
+            loss.add(ix, process.serial(), process.waiting_until(loss.since));
+        }
+    }
+
+    /// Notes that a process waited for a CPU up to its last status, after which nothing tells what it did.
+    pub(super) fn lose_wait(&mut self, ix: ProcessIndex, cpu: u32) {
+        let process = self.processes.get(ix);
+        let wait = LostWait::new(process.serial, cpu, (process.blocked, process.ready));
+        if wait.is_some() {
+            self.effect.rare_mut().lost_waits.extend(wait);
         }
     }
 
     /// Returns the processes that ran last on a CPU or wait for it.
-    pub(super) fn waiting_on(&self, cpu: u32) -> impl Iterator<Item = ProcessIndex> + '_ {
+    fn waiting_on(&self, cpu: u32) -> impl Iterator<Item = ProcessIndex> + '_ {
         (self.processes.all())
             .filter(move |(ix, process)| {
                 process.cpu() == Some(cpu) && process.tid().is_some() && self.runs_on(*ix).is_none()
@@ -335,14 +354,9 @@ impl TraceState {
     /// Marks the running process of a CPU as unknown since a time.
     fn mark_running_unknown(&mut self, at: At, since: i64) {
         let CpuProcesses { running, unknown } = self.on_cpu(at.place);
-        let (place, cpu, processes) = (at.place, at.cpu, vec![running]);
-        self.effect.rare_mut().losses.push(LossOnCpu {
-            place,
-            cpu,
-            since,
-            is_told_again: false,
-            processes,
-        });
+        let mut loss = LossOnCpu::new(at.place, at.cpu, since);
+        loss.processes.push(running);
+        self.effect.rare_mut().losses.push(loss);
         self.reset_to_unknown(running, at.time);
         if running != unknown {
             self.reset_to_unknown(unknown, at.time);

@@ -334,12 +334,11 @@ impl Machine {
         }
     }
 
-    /// Applies a loss of events to a thread that last ran on the CPU, and is not known to run on
+    /// Applies a loss of events to a thread that last ran on the CPU or waits for it, and is not known to run on
     /// another one.
     pub(super) fn lost_thread(&mut self, at: At, tid: Tid) {
         let Some(id) = self.find(at.trace, tid) else { return };
-        let actor = &self.actors[id.index()];
-        if actor.place as usize == at.place && actor.status != Status::Running {
+        if self.actors[id.index()].status != Status::Running {
             self.lost_since(id, at.time);
         }
     }
@@ -538,7 +537,7 @@ impl Machine {
         actor.parent = parent;
     }
 
-    /// Applies a thread of a state dump.
+    /// Applies a thread of a state dump. A thread that waits has done so since the first event.
     pub(super) fn dumped(&mut self, at: At, dumped: Named, is_waiting: bool) {
         self.last = at.time;
         if dumped.tid == 0 {
@@ -551,6 +550,9 @@ impl Machine {
         if actor.status == Status::Unseen {
             actor.status = if is_waiting { Status::Blocked } else { Status::Unknown };
             actor.since = begin;
+        } else if actor.status == Status::Unknown && is_waiting {
+            actor.close_as_is(at.time);
+            actor.set(Status::Blocked);
         }
     }
 

@@ -158,7 +158,16 @@ pub(crate) const QUESTIONS: &[Question] = &[
         of_all: false,
         places: &[
             adds("stats", STATS, |o| sum(rows(o, "processes"), &["tid"], &["blocked_ns"])),
-            adds("critical-path", PATH, |o| sum(rows(o, "states"), &["tid"], &CAUSES)),
+            // Statistics know a thread since the first event that names it.
+            adds("critical-path", PATH, |o| {
+                let mut sums = sum(rows(o, "states"), &["tid"], &CAUSES);
+                for (tid, asleep) in sum(rows(o, "states"), &["tid"], &["asleep_ns"]) {
+                    let known = sums[&tid].as_i64().zip(asleep.as_i64()).map_or(0, |(a, b)| a - b);
+                    sums.insert(tid, known.into());
+                }
+                sums.retain(|_, sum| sum.as_i64() != Some(0));
+                sums
+            }),
             adds("run statistics", RUN, |o| {
                 let processes = members(&o.json["statistics"], "traces", &["processes"]);
                 sum(processes.map(|(key, of)| tree_thread(&key, of)), &["tid"], &["blocked time"])
