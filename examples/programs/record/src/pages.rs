@@ -38,8 +38,17 @@ const MAX_PAUSES: u32 = 100;
 /// The threads that read pages.
 #[derive(Debug)]
 pub(crate) struct Readers {
-    is_stopped: Arc<AtomicBool>,
+    end: Arc<End>,
     threads: Vec<ReaderThread>,
+}
+
+/// The end of the threads.
+#[derive(Debug, Default)]
+struct End {
+    /// Nothing is recorded any more.
+    is_stopped: AtomicBool,
+    /// Nobody wants the pages any more.
+    is_abandoned: AtomicBool,
 }
 
 /// The thread that reads the pages of a CPU.
@@ -61,9 +70,8 @@ impl Readers {
         journal: &mut Journal,
         sender: &Sender<Event>,
     ) -> Result<Readers, RecordError> {
-        let is_stopped = Arc::new(AtomicBool::new(false));
         let per_cpu = instance.join("per_cpu");
-        let mut readers = Readers { is_stopped: Arc::clone(&is_stopped), threads: Vec::new() };
+        let mut readers = Readers { end: Arc::default(), threads: Vec::new() };
         for name in tracefs::folders(&per_cpu)? {
             let Some(cpu) = name.strip_prefix("cpu").and_then(|number| number.parse().ok()) else {
                 continue;
@@ -78,16 +86,17 @@ impl Readers {
             let file = File::create_new(&to).map_err(RecordError::io("create", &to))?;
             let mut reader =
                 Reader { pipe, from, file, to: to.clone(), page: vec![0; page_size as usize] };
-            let (stop, sender) = (Arc::clone(&is_stopped), sender.clone());
+            let (end, sender) = (Arc::clone(&readers.end), sender.clone());
             let run = move || {
-                let result = reader.run(&stop);
+                let result = reader.run(&end);
                 if result.is_err() {
                     // The recorder may have stopped meanwhile.
                     _ = sender.send(Event::ReaderFailed);
                 }
                 result
             };
-            let thread = thread::Builder::new().name(name).spawn(run);
+            // The recording tells the name of the thread.
+            let thread = thread::Builder::new().name(format!("lttv-{name}")).spawn(run);
             let thread = thread.map_err(RecordError::io("read", &per_cpu))?;
             readers.threads.push(ReaderThread { cpu, path: to, thread });
         }
@@ -96,7 +105,7 @@ impl Readers {
 
     /// Reads what is left. Returns the files with the pages of each CPU, by number.
     pub(crate) fn finish(mut self) -> Result<Vec<Option<PathBuf>>, RecordError> {
-        self.is_stopped.store(true, Ordering::Release);
+        self.end.is_stopped.store(true, Ordering::Release);
         let mut files = Vec::new();
         self.threads.iter().for_each(|reader| reader.thread.thread().unpark());
         for ReaderThread { cpu, path, thread } in std::mem::take(&mut self.threads) {
@@ -112,7 +121,8 @@ impl Readers {
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        self.is_stopped.store(true, Ordering::Release);
+        // The machine may still record, and reading makes events itself: what is left would have no end.
+        self.end.is_abandoned.store(true, Ordering::Release);
         for ReaderThread { thread, .. } in self.threads.drain(..) {
             thread.thread().unpark();
             // The failure that ended the recording is told instead.
@@ -131,15 +141,16 @@ struct Reader {
 }
 
 impl Reader {
-    /// Moves pages until the recording stops and no more are there. Returns the number of bytes.
-    fn run(&mut self, is_stopped: &AtomicBool) -> Result<u64, RecordError> {
+    /// Moves pages until the recording stops and no more are there, or until they are abandoned. Returns the number of
+    /// bytes.
+    fn run(&mut self, end: &End) -> Result<u64, RecordError> {
         let mut bytes = 0;
         loop {
             // Read before the pages: what was recorded until the stop is there afterwards.
-            let is_last = is_stopped.load(Ordering::Acquire);
-            let moved = self.move_pages(is_last)?;
+            let is_last = end.is_stopped.load(Ordering::Acquire);
+            let moved = self.move_pages(is_last, end)?;
             bytes += moved;
-            if is_last {
+            if is_last || end.is_abandoned.load(Ordering::Acquire) {
                 return Ok(bytes);
             }
             let is_busy = moved >= MANY * self.page.len() as u64;
@@ -148,9 +159,9 @@ impl Reader {
     }
 
     /// Moves the full pages that are there, or all. Returns the number of bytes.
-    fn move_pages(&mut self, all: bool) -> Result<u64, RecordError> {
+    fn move_pages(&mut self, all: bool, end: &End) -> Result<u64, RecordError> {
         let mut moved = 0;
-        while self.fill_page()? {
+        while !end.is_abandoned.load(Ordering::Acquire) && self.fill_page()? {
             self.file.write_all(&self.page).map_err(RecordError::io("write", &self.to))?;
             moved += self.page.len() as u64;
             // Reading makes events itself: pages with a few of them would follow without end.
@@ -192,5 +203,39 @@ impl Reader {
             }
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::mpsc::channel;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::journal::Journals;
+
+    const PAGE: u32 = 4096;
+
+    /// The size of a buffer that takes longer to read.
+    const LARGE: u64 = 1 << 28;
+
+    /// Abandoned threads end at once, whatever is left.
+    #[test]
+    fn what_is_left_is_not_read_after_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journals::at(folder.path().join("journals")).create().unwrap();
+        let cpu = folder.path().join("per_cpu/cpu0");
+        fs::create_dir_all(&cpu).unwrap();
+        let pages = File::create(cpu.join("trace_pipe_raw")).unwrap();
+        // Pages without data, of which a thread moves one at a time while it is not the end.
+        pages.set_len(LARGE).unwrap();
+        let (sender, _receiver) = channel();
+        let (instance, output) = (folder.path(), folder.path());
+        let readers = Readers::open(instance, output, PAGE, &mut journal, &sender).unwrap();
+        let begin = Instant::now();
+        drop(readers);
+        let moved = fs::metadata(output.join(".cpu0.pages")).unwrap().len();
+        assert!(moved <= 100 * u64::from(PAGE), "{moved} bytes in {:?}", begin.elapsed());
     }
 }
