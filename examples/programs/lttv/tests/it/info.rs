@@ -30,6 +30,18 @@ fn rows<'v>(value: &'v Value, table: &str) -> &'v [Value] {
     value[table].as_array().unwrap_or_else(|| panic!("no table {table}"))
 }
 
+/// Several traces are described one after the other.
+#[test]
+fn each_trace_is_described() {
+    let second = bundled("ust");
+    let run = info(&bundled("kernel"), &[&second]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let text = String::from_utf8(run.stdout).expect("UTF-8");
+    let titles: Vec<&str> = text.lines().filter(|line| line.starts_with("Trace ")).collect();
+    assert_eq!(titles.len(), 2, "{text}");
+    assert!(titles[0].starts_with("Trace 0: ") && titles[1].starts_with("Trace 1: "), "{text}");
+}
+
 /// Reads all events, and compares their numbers and times with the description.
 fn compare(path: &str) {
     let found = json(path, &["--events"]);
