@@ -27,6 +27,10 @@ use crate::wait::Event;
 /// The line that tells that the tracer has enabled the events.
 const READY: &str = "lttv record: ready";
 
+/// The line of shell that becomes the tracer. If the recorder is killed, nobody reads the messages of the tracer any more,
+/// which must not end it before it has written its file and removed its buffers.
+const START_TRACER: &str = "trap '' PIPE; exec \"$@\"";
+
 /// The command that the tracer runs: it ends at the end of its input.
 const GATE: &str = "echo 'lttv record: ready'; exec cat > /dev/null";
 
@@ -69,8 +73,13 @@ impl Running {
         }
         args.extend(["sh", "-c", GATE].map(OsString::from));
         let failed = RecordError::io("run", &path);
-        let mut command = Command::new(&path);
-        command.args(&args).env("LC_ALL", "C").current_dir(&request.output);
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", START_TRACER, "sh"])
+            .arg(&path)
+            .args(&args)
+            .env("LC_ALL", "C")
+            .current_dir(&request.output);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C ends the recording, not the tracer.
         command.process_group(0);

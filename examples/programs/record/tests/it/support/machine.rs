@@ -200,7 +200,7 @@ impl Imitated {
     }
 }
 
-/// Returns the script of a program that records as long as a command runs.
+/// Returns the script of a program that records as long as a command runs, and tells before its file is complete.
 fn record_like(data: &str, before: &str) -> String {
     format!(
         "shift
@@ -217,6 +217,8 @@ done
 touch \"$root/state/$$\"
 {before}
 \"$@\"
+echo 'CPU0 data recorded'
+echo 'Woken up 1 times to write data' >&2
 cp '{data}' \"$out\"
 if [ -n \"$name\" ]; then rmdir \"$root/tracing/instances/$name\"; fi
 rm \"$root/state/$$\"
