@@ -125,6 +125,8 @@ pub(crate) use rule::{Rule, has_events, thread_of_event};
 pub use saved_states::SavedStates;
 #[cfg(feature = "analyses")]
 pub(crate) use switched_out::SwitchedOut;
+#[cfg(feature = "analyses")]
+pub(crate) use syscall_names::SyscallNames;
 pub use syscalls::Transfer;
 #[cfg(feature = "analyses")]
 pub(crate) use syscalls::transfer_of;

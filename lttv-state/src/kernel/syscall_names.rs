@@ -9,14 +9,14 @@ use super::syscall_tables::{ARM, PPC64, S390X};
 
 /// The names of the system calls of a machine.
 #[derive(Debug)]
-pub(super) struct SyscallNames {
+pub(crate) struct SyscallNames {
     /// The names by number; empty where there is none.
     names: Vec<&'static str>,
 }
 
 impl SyscallNames {
     /// Returns the names for a machine, as `uname -m` prints it; `None` if they are not known.
-    pub(super) fn of(machine: &str) -> Option<&'static SyscallNames> {
+    pub(crate) fn of(machine: &str) -> Option<&'static SyscallNames> {
         static TABLES: [OnceLock<SyscallNames>; 6] = [const { OnceLock::new() }; 6];
         let (at, table) = match machine {
             "x86_64" => (0, X86_64),
@@ -32,7 +32,7 @@ impl SyscallNames {
     }
 
     /// Returns the name of the system call of a number.
-    pub(super) fn get(&self, number: usize) -> Option<&'static str> {
+    pub(crate) fn get(&self, number: usize) -> Option<&'static str> {
         self.names.get(number).copied().filter(|name| !name.is_empty())
     }
 

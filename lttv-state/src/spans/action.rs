@@ -67,6 +67,7 @@ pub(crate) struct Entry {
     pub(crate) descriptor: Option<Input>,
     /// The descriptor that is written to, if the call copies from one to another.
     pub(crate) target: Option<Input>,
+    /// The fields of a call about futexes; of an event with a number those of any call, of which few are about futexes.
     pub(crate) futex: Option<Futex>,
 }
 
@@ -148,7 +149,10 @@ impl Action {
                         _ => first(&["fd", "fildes", "sockfd", "in_fd", "fd_in", "fdin"]),
                     },
                     target: first(&["out_fd", "fd_out", "fdout"]),
-                    futex: Futex::of(text, field),
+                    futex: match name == NameId::EMPTY {
+                        true => field("args").map(Futex::of_registers),
+                        false => Futex::of(text, field),
+                    },
                 }))
             }
             Transition::SyscallExit => {
@@ -267,14 +271,37 @@ impl Action {
     }
 }
 
+impl Entry {
+    /// Returns the fields of a call with this name, if it is about futexes.
+    #[inline]
+    pub(crate) fn futex_of(&self, call: &str) -> Option<&Futex> {
+        match (&self.futex, call) {
+            (futex, _) if self.name != NameId::EMPTY => futex.as_ref(),
+            (Some(futex), "futex" | "futex_time64") => Some(futex),
+            (Some(_), "futex_waitv") => Some(&Futex::ANY_OF_SEVERAL),
+            _ => None,
+        }
+    }
+}
+
 impl Futex {
+    /// The fields of a call that waits for one of several futexes.
+    const ANY_OF_SEVERAL: Futex =
+        Futex { address: None, operation: None, only: Some(FutexUse::Wait) };
+
+    /// Returns the fields of a call whose arguments are recorded as an array: those of `futex`.
+    fn of_registers(registers: Input) -> Futex {
+        let (address, operation) = (registers.clone().element(0), registers.element(1));
+        Futex { address: Some(address), operation: Some(operation), only: None }
+    }
+
     /// Returns the fields of a system call, if it waits for futexes or wakes their waiters.
     fn of(name: &str, field: impl Fn(&str) -> Option<Input>) -> Option<Futex> {
         let (only, operation) = match name {
             "futex" | "futex_time64" => (None, Some(field("op")?)),
             "futex_wait" => (Some(FutexUse::Wait), field("flags")),
             "futex_waitv" => {
-                return Some(Futex { address: None, operation: None, only: Some(FutexUse::Wait) });
+                return Some(Futex::ANY_OF_SEVERAL);
             }
             "futex_wake" => (Some(FutexUse::Wake), field("flags")),
             _ => return None,

@@ -17,6 +17,8 @@ pub(crate) struct Input {
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Integer,
+    /// An element of an array of integers.
+    Element(u8),
     Text,
     Operation,
 }
@@ -30,6 +32,11 @@ impl Input {
     /// Returns the input of a text.
     pub(crate) fn text(self) -> Self {
         Input { kind: Kind::Text, ..self }
+    }
+
+    /// Returns the input of an element of an array of integers.
+    pub(crate) fn element(self, index: u8) -> Self {
+        Input { kind: Kind::Element(index), ..self }
     }
 
     /// Returns the input of an operation of a disk.
@@ -58,6 +65,10 @@ impl RecordedInputs {
         for (place, input) in inputs.iter().enumerate() {
             let word = match input.kind {
                 Kind::Integer => event.integer(&input.field),
+                Kind::Element(index) => match event.get(&input.field) {
+                    Some(Value::Array(of)) => of.get(index.into()).and_then(|of| of.as_u64()),
+                    _ => None,
+                },
                 Kind::Text => match event.get(&input.field) {
                     Some(Value::Str(text)) => Some(self.push_text(text.bytes)),
                     _ => None,

@@ -63,7 +63,9 @@ pub(crate) mod subjects;
 pub(crate) mod threads;
 
 pub use analysis::{FoundSpans, SpanAnalysis, SpanVisitor};
-pub use arguments::{error_name, error_number, write_arguments, write_new_arguments, write_result};
+pub use arguments::{
+    call_of_number, error_name, error_number, write_arguments, write_new_arguments, write_result,
+};
 pub use counts::Unmatched;
 pub use families::Families;
 pub use family::Family;

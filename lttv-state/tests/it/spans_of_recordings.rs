@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::Trace;
+use ltt_read::{Event, Trace};
 use lttv_context::Traceset;
-use lttv_state::spans::Family;
+use lttv_state::spans::{Completeness, EventReader, Family, call_of_number, write_arguments};
 
 use crate::kernel_recordings::recording;
 use crate::packed::unpacked;
@@ -60,4 +60,72 @@ fn delays_of_perf_sched_are_waits_for_cpus() {
         compared += 1;
     }
     assert!(compared > 20, "{compared}");
+}
+
+/// Waits for futexes are found where system calls are recorded as numbers with registers, and their time, thread and
+/// futex are those of the events.
+#[test]
+fn registers_tell_the_waits_for_futexes() {
+    let stories = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/stories");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.dat");
+    std::fs::write(&path, unpacked(&stories.join("log-lock/trace.dat.zst"))).expect("a file");
+    let traces = ltt_read::open_all(&path).expect("a recording");
+    let [trace] = &traces[..] else { panic!("{traces:?}") };
+    // The number of `futex` on x86-64, and the operations that wait.
+    const FUTEX: u64 = 202;
+    const WAITS: [u64; 5] = [0, 6, 9, 11, 13];
+    let (mut open, mut expected) = (BTreeMap::new(), Vec::new());
+    let mut events = ltt_read::Merge::new(&traces);
+    while let Some(event) = events.next() {
+        let number = |name: &str| event.field(name).and_then(|value| value.as_i64());
+        let Some(tid) = number("common_pid").map(|tid| tid as i32) else { continue };
+        let time = event.timestamp().expect("a time").as_ns();
+        match event.event_type().name() {
+            "raw_syscalls:sys_enter" if number("id") == Some(FUTEX as i64) => {
+                let Some(ltt_read::Value::Array(words)) = event.field("args") else {
+                    panic!("{event:?}")
+                };
+                let word = |at| words.get(at).and_then(|word| word.as_u64()).expect("a number");
+                if WAITS.contains(&(word(1) & 127)) {
+                    open.insert(tid, (time, word(0)));
+                }
+            }
+            "raw_syscalls:sys_exit" => {
+                expected.extend(open.remove(&tid).map(|(begin, futex)| {
+                    (begin, Some((time - begin) as u64), Some(tid), format!("{futex:#x}"))
+                }));
+            }
+            _ => {}
+        }
+    }
+    expected.sort();
+    let all = spans_of(trace);
+    let traceset = Traceset::from(vec![trace.clone()]);
+    let mut reader = EventReader::new(&traceset);
+    let mut texts = |of: &Named| {
+        let first = of.span.first.expect("an entry");
+        let text = |event: &Event<'_>| {
+            let mut text = String::new();
+            write_arguments(event, "", "", &mut text);
+            (call_of_number(event), text)
+        };
+        reader.read(of.span.trace, first, text).expect("an event")
+    };
+    for of in all.iter().filter(|of| of.span.family == Family::Futex) {
+        let (call, text) = texts(of);
+        assert_eq!(call, Some("futex"));
+        assert!(text.starts_with("uaddr: ") && text.contains(", op: FUTEX_WAIT_BITSET"), "{text}");
+    }
+    let synced = all.iter().find(|of| of.label == "fdatasync").expect("a flush");
+    assert_eq!(texts(synced), (Some("fdatasync"), "fd: 3".to_owned()));
+    let futexes = all.iter().filter(|of| of.span.family == Family::Futex);
+    let futexes = futexes.filter(|of| of.span.completeness == Completeness::Whole).map(|of| {
+        let address = of.label.rsplit(' ').next().unwrap_or_default().to_owned();
+        (of.span.begin.as_ns(), of.span.duration(), of.span.thread.tid, address)
+    });
+    let mut found: Vec<_> = futexes.collect();
+    found.sort();
+    assert!(expected.len() > 5, "{expected:?}");
+    assert_eq!(found, expected);
 }

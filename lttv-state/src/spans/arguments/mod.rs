@@ -1,5 +1,6 @@
 //! Arguments and results of system calls as people read them.
 
+mod registers;
 mod words;
 
 use std::fmt::Write;
@@ -9,6 +10,7 @@ use ltt_read::schema::{DisplayBase, FieldKind, Scope};
 use ltt_read::{Event, FieldInfo, Value};
 use smallvec::SmallVec;
 
+use crate::kernel::SyscallNames;
 use words::{
     ADVICE, Bits, CLOCKS, CLONE, EPOLL, FAMILIES, FCNTL, FUTEX, MAPPING, OPEN, POLL, PROTECTION,
     SOCKET, WHENCE, signal_name,
@@ -59,6 +61,23 @@ fn meaning(call: &str, argument: &str) -> Meaning {
     }
 }
 
+/// Returns the name of the system call whose number is in an event, `raw_syscalls:sys_enter` or `sys_exit`; `None` of
+/// other events, and if the machine or the number is not known.
+pub fn call_of_number(event: &Event<'_>) -> Option<&'static str> {
+    if !is_numbered(event) {
+        return None;
+    }
+    let calls = event.trace().schema().env_str("machine").and_then(SyscallNames::of)?;
+    let number = event.field("id").and_then(|number| number.as_u64())?;
+    calls.get(usize::try_from(number).ok()?)
+}
+
+/// Returns `true` for events of any system call, which have its number.
+fn is_numbered(event: &Event<'_>) -> bool {
+    let name = event.event_type().name();
+    name.ends_with("sys_enter") || name.ends_with("sys_exit")
+}
+
 /// Writes the arguments in an event, as `name: value` with commas between them: of its payload, without the number and
 /// the result of the call. `file` is the name of the file of a descriptor.
 ///
@@ -77,6 +96,10 @@ pub fn write_new_arguments(
     out: &mut String,
 ) {
     let Some(payload) = event.scope(Scope::Payload) else { return };
+    let call = match call {
+        "" => call_of_number(event).unwrap_or(call),
+        call => call,
+    };
     let start = out.len();
     // The texts of pointers, by the names of these.
     let mut texts: SmallVec<[(&str, Value<'_>); 4]> = SmallVec::new();
@@ -88,6 +111,12 @@ pub fn write_new_arguments(
     for (field, value) in payload.members() {
         let name = field.name().unwrap_or("");
         if is_of_recorder(event, name) {
+            continue;
+        }
+        if let (Value::Array(words), "args") = (&value, name)
+            && let Some(names) = registers::arguments(call)
+        {
+            write_registers(field, words.iter().zip(names), call, file, out);
             continue;
         }
         // The text of a pointer is written in its place.
@@ -108,6 +137,28 @@ pub fn write_new_arguments(
     }
 }
 
+/// Writes the arguments of a system call that are recorded as registers, of which a 32-bit argument is the lower half.
+fn write_registers<'v>(
+    field: &FieldInfo,
+    registers: impl Iterator<Item = (Value<'v>, (&'static str, bool))>,
+    call: &str,
+    file: &str,
+    out: &mut String,
+) {
+    for (number, (value, (name, is_signed))) in registers.enumerate() {
+        let meaning = meaning(call, name);
+        let value = match value.as_u64() {
+            Some(word) if is_signed => Value::Sint((word as i32).into()),
+            Some(word) if !matches!(meaning, Meaning::Number) => Value::Uint((word as u32).into()),
+            _ => value,
+        };
+        out.push_str(if number > 0 { ", " } else { "" });
+        out.push_str(name);
+        out.push_str(": ");
+        write_value(field, &value, meaning, file, out);
+    }
+}
+
 /// Returns the names of the fields that the type of an event declares.
 pub(super) fn names<'e>(event: &Event<'e>) -> impl Iterator<Item = &'e str> {
     let payload = event.trace().schema().root(event.type_id(), Scope::Payload);
@@ -116,12 +167,7 @@ pub(super) fn names<'e>(event: &Event<'e>) -> impl Iterator<Item = &'e str> {
 
 /// Returns `true` for fields that are no arguments: the number and the result of the call, and lengths of what follows.
 fn is_of_recorder(event: &Event<'_>, name: &str) -> bool {
-    let names_number = || {
-        let event = event.event_type().name();
-        event.ends_with("sys_enter")
-            || event.ends_with("sys_exit")
-            || event.contains("syscalls:sys_")
-    };
+    let names_number = || is_numbered(event) || event.event_type().name().contains("syscalls:sys_");
     match name {
         "ret" | "nr" | "__syscall_nr" => true,
         "id" => names_number(),

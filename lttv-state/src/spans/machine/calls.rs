@@ -59,7 +59,7 @@ impl Machine {
             if is_raw {
                 return;
             }
-            begin.time = thread.call.begin.time;
+            begin.time = self.drop_call(id, at, log).begin.time;
         } else if thread.call.is_open() {
             let call = self.drop_call(id, at, log);
             log.count(|of| &mut of.entries_over_entry);
@@ -76,7 +76,7 @@ impl Machine {
                 Some(target) => Detail::Copy(file(field), file(target)),
                 None => Detail::File(file(field)),
             };
-        } else if let Some(futex) = &entry.futex {
+        } else if let Some(futex) = entry.futex_of(state.name(name)) {
             detail = self.futex_call(state, id, futex, event, at, log);
         } else if let Some(file) = state.running_at(at.place).and_then(|of| of.opening(name)) {
             // It has a name also if it cannot be opened.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ltt_read::Event;
 use lttv_context::Traceset;
-use lttv_state::spans::{EventReader, Span, SpanNames};
+use lttv_state::spans::{EventReader, Span, SpanNames, call_of_number};
 
 /// A span to be shown, with what its parts are read from.
 #[derive(Debug)]
@@ -33,7 +33,10 @@ impl<'n> Shown<'_, '_, 'n> {
     pub fn call(&mut self) -> String {
         let place = self.span.first.or(self.span.last);
         let name = place.and_then(|place| {
-            let read = |event: &Event<'_>| call_of(event.event_type().name());
+            let read = |event: &Event<'_>| match call_of_number(event) {
+                Some(call) => call.to_owned(),
+                None => call_of(event.event_type().name()),
+            };
             self.reader.read(self.span.trace, place, read)
         });
         name.unwrap_or_default()
@@ -45,7 +48,7 @@ fn call_of(event: &str) -> String {
     let prefixes = ["syscall_entry_", "syscall_exit_", "sys_enter_", "sys_exit_", "sys_"];
     let name = event.rsplit(':').next().unwrap_or(event);
     if matches!(name, "sys_enter" | "sys_exit") {
-        // The event has a number, whose name the kernel state would know from the entry.
+        // The event has a number whose name is not known.
         return "?".to_owned();
     }
     let name = name.strip_prefix("compat_").unwrap_or(name);
