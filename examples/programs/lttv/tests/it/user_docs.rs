@@ -160,6 +160,74 @@ fn each_task_has_a_command() {
     }
 }
 
+/// Prepares the places that examples name. Returns the folder, which is also that of the user.
+fn places() -> tempfile::TempDir {
+    let folder = folder();
+    let link = |from: &str, to: &str| {
+        let to = folder.path().join(to);
+        fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+        let from = folder.path().join("examples/traces").join(from);
+        std::os::unix::fs::symlink(from, to).expect("a link");
+    };
+    for session in ["my-session", "my-session-1", "why-slow-1"] {
+        link("kernel", &format!("lttng-traces/{session}"));
+    }
+    link("kernel", "traces/my-session");
+    for file in ["perf.data", "why-slow.data"] {
+        link("perf/perf.data", file);
+    }
+    for file in ["trace.dat", "why-slow.dat"] {
+        link("ftrace/trace.dat", file);
+    }
+    fs::write(folder.path().join("kallsyms"), "ffffffff81000000 T _stext\n").expect("a file");
+    for of in ["bash-completion/completions", "man/man1"] {
+        fs::create_dir_all(folder.path().join(".local/share").join(of)).expect("a folder");
+    }
+    for of in [".zfunc", ".config/fish/completions"] {
+        fs::create_dir_all(folder.path().join(of)).expect("a folder");
+    }
+    folder
+}
+
+/// What command lines of examples name, and what there is instead: in lines that contain a part.
+const PLACEHOLDERS: [(&str, &str, &str); 6] = [
+    ("TRACE…", "TRACE…", "TRACE"),
+    ("TRACE", "TRACE", "examples/traces/kernel"),
+    ("", "14:03:05..14:03:06", "+0.1..+0.2"),
+    ("", "+1s..+2s", "+0.1s..+0.2s"),
+    ("--tid", "4711", "202"),
+    // A recording with the stacks of events.
+    ("--of", "perf.data", "trace.dat"),
+];
+
+/// The command lines of the README and the pages whose output is not shown run, on the bundled traces. Not those that
+/// record, show a terminal or a page, or wait for what is still to come.
+#[test]
+fn command_lines_of_examples_run() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../README.md"));
+    let texts = pages().into_values().chain([readme.expect("the README")]);
+    let folder = places();
+    let mut run = 0;
+    for text in texts {
+        for line in blocks(&text, "sh").concat() {
+            let waits =
+                ["record", "serve", "tui"].iter().any(|of| line.starts_with(&format!("lttv {of}")))
+                    || line.contains("net://")
+                    || line.contains("--follow");
+            if !line.starts_with("lttv ") || waits {
+                continue;
+            }
+            let replaced = PLACEHOLDERS.iter().filter(|(part, ..)| line.contains(part));
+            let line = replaced.fold(line.to_owned(), |line, (_, name, by)| line.replace(name, by));
+            let home = folder.path().display();
+            let said = shell(&format!("HOME='{home}'; {line}\necho \"status $?\""), folder.path());
+            assert!(said.iter().any(|said| said == "status 0"), "{line}: {said:?}");
+            run += 1;
+        }
+    }
+    assert!(run > 20, "{run}");
+}
+
 /// Command lines of examples that are not run have subcommands and options that exist.
 #[test]
 fn command_lines_have_options_that_exist() {
@@ -175,7 +243,9 @@ fn command_lines_have_options_that_exist() {
         helps.entry(words.join(" ")).or_insert_with(text).clone()
     };
     let mut checked = 0;
-    for (path, text) in pages() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../README.md");
+    let text = fs::read_to_string(&readme).expect("the README");
+    for (path, text) in pages().into_iter().chain([(readme, text)]) {
         // Code in sentences, too.
         let code = text.split('`').filter(|code| code.starts_with("lttv ") && !code.contains('\n'));
         let lines: Vec<&str> = blocks(&text, "sh").concat();
