@@ -27,8 +27,8 @@ use crate::wait::Event;
 /// The line that tells that the tracer has enabled the events.
 const READY: &str = "lttv record: ready";
 
-/// The line of shell that becomes the tracer. If the recorder is killed, nobody reads the messages of the tracer any more,
-/// which must not end it before it has written its file and removed its buffers.
+/// The line of shell that becomes the tracer. If the recorder is killed, the messages of the tracer are no longer
+/// read, which must not end it before it has written its file and removed its buffers.
 const START_TRACER: &str = "trap '' PIPE; exec \"$@\"";
 
 /// The command that the tracer runs: it ends at the end of its input.

@@ -47,7 +47,7 @@ pub(crate) struct Readers {
 struct End {
     /// Nothing is recorded any more.
     is_stopped: AtomicBool,
-    /// Nobody wants the pages any more.
+    /// The pages are not needed any more.
     is_abandoned: AtomicBool,
 }
 

@@ -189,7 +189,7 @@ fn places() -> tempfile::TempDir {
     folder
 }
 
-/// What command lines of examples name, and what there is instead: in lines that contain a part.
+/// The places and numbers in command lines of examples, with those that exist: for lines that contain a part.
 const PLACEHOLDERS: [(&str, &str, &str); 6] = [
     ("TRACE…", "TRACE…", "TRACE"),
     ("TRACE", "TRACE", "examples/traces/kernel"),
