@@ -169,10 +169,12 @@ fn places() -> tempfile::TempDir {
         let from = folder.path().join("examples/traces").join(from);
         std::os::unix::fs::symlink(from, to).expect("a link");
     };
-    for session in ["my-session", "my-session-1", "why-slow-1"] {
+    for session in ["my-session", "my-session-1", "why-slow-1", "usage-1", "latencies-1"] {
         link("kernel", &format!("lttng-traces/{session}"));
     }
     link("kernel", "traces/my-session");
+    let calls = folder.path().join("lttng-traces/calls-1");
+    std::os::unix::fs::symlink(folder.path().join("my-shop"), calls).expect("a link");
     for file in ["perf.data", "why-slow.data"] {
         link("perf/perf.data", file);
     }
@@ -190,12 +192,17 @@ fn places() -> tempfile::TempDir {
 }
 
 /// The places and numbers in command lines of examples, with those that exist: for lines that contain a part.
-const PLACEHOLDERS: [(&str, &str, &str); 6] = [
+const PLACEHOLDERS: [(&str, &str, &str); 9] = [
     ("TRACE…", "TRACE…", "TRACE"),
+    // A trace with calls of functions.
+    ("chart flame", "TRACE", "my-shop"),
     ("TRACE", "TRACE", "examples/traces/kernel"),
     ("", "14:03:05..14:03:06", "+0.1..+0.2"),
     ("", "+1s..+2s", "+0.1s..+0.2s"),
     ("--tid", "4711", "202"),
+    // Traces of the kernel.
+    ("chart flow --sync", "client server", "examples/traces/kernel"),
+    ("chart flow --sync", "+16.325..+16.40", "+0.1..+0.2"),
     // A recording with the stacks of events.
     ("--of", "perf.data", "trace.dat"),
 ];
