@@ -50,8 +50,8 @@ pub struct ServerArgs {
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<String>,
 
-    /// Accept requests of pages of this origin, such as `http://localhost:3000`, besides those of the
-    /// server's own page
+    /// Accept requests of pages of this origin, such as `http://localhost:3000` or, of VS Code,
+    /// `vscode-webview://*`, besides those of the server's own page
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub origins: Vec<String>,
 
@@ -104,7 +104,7 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     }
     if let Some(origin) = args.origins.iter().find(|origin| !is_origin(origin)) {
         return Err(Usage::new(format_args!(
-            "--origin {origin}: expected a scheme and a host, such as http://localhost:3000"
+            "--origin {origin}: expected a scheme and a host, such as http://localhost:3000, or vscode-webview://*"
         ))
         .into());
     }
@@ -154,10 +154,14 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     served.map_err(|error| format!("{}: {error}", SocketAddr::new(args.bind, args.port)).into())
 }
 
-/// Returns `true` if a text has the form of the origins that browsers send.
+/// Returns `true` if a text has the form of the origins that browsers send, or is `SCHEME://*`. Of the schemes of the web,
+/// that would be any page.
 fn is_origin(text: &str) -> bool {
-    let host = text.split_once("://").map_or("", |(_, host)| host);
-    !host.is_empty() && !host.contains(['/', '*'])
+    match text.split_once("://") {
+        Some((scheme, "*")) => !matches!(scheme, "" | "http" | "https" | "file"),
+        Some((_, host)) => !host.is_empty() && !host.contains(['/', '*']),
+        None => false,
+    }
 }
 
 /// Opens the traces of the command line. Those that were recorded at the same time, or all of them if their clocks

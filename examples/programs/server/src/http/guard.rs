@@ -19,7 +19,8 @@ pub struct Guard {
     /// Accepts all IP addresses in `Host` headers, for a server that listens on all addresses of the
     /// machine. No page can bind an address to another machine, as it can a name.
     pub accepts_addresses: bool,
-    /// Origins of other pages that may use the interface, besides the server's own page.
+    /// Origins of other pages that may use the interface, besides the server's own page. `SCHEME://*` stands for all
+    /// of a scheme: editors give each of their pages another host.
     pub origins: Vec<String>,
     /// The secret that requests must present, if there is one.
     pub token: Option<String>,
@@ -54,7 +55,7 @@ impl Guard {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let own = host.map(|host| format!("http://{host}"));
         let is_known = origin.to_str().is_ok_and(|text| {
-            self.origins.iter().any(|known| known == text) || own.as_deref() == Some(text)
+            self.origins.iter().any(|known| is_of(text, known)) || own.as_deref() == Some(text)
         });
         if is_known { Origin::Allowed(origin) } else { Origin::Refused }
     }
@@ -84,6 +85,14 @@ enum Origin<'h> {
     Allowed(&'h HeaderValue),
     /// The page may not send requests.
     Refused,
+}
+
+/// Returns `true` if an origin is a known one, or of a scheme that is known as `SCHEME://*`.
+fn is_of(origin: &str, known: &str) -> bool {
+    match known.strip_suffix('*').filter(|scheme| scheme.ends_with("://")) {
+        Some(scheme) => origin.strip_prefix(scheme).is_some_and(|host| !host.is_empty()),
+        None => origin == known,
+    }
 }
 
 /// Decodes `%` and two hexadecimal digits as a byte. Other bytes stay.

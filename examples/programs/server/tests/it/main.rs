@@ -6,6 +6,7 @@ mod agreement;
 mod analyses;
 mod bounds;
 mod columns;
+mod editor;
 mod faults;
 mod hostile;
 mod outputs;

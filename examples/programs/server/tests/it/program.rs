@@ -29,9 +29,13 @@ fn what_cannot_be_read_is_told_on_standard_error_at_the_start() {
 
 #[test]
 fn options_that_protect_nothing_are_refused() {
-    let wrong: [&[&str]; 5] = [
+    let wrong: [&[&str]; 9] = [
         &["--token", ""],
         &["--origin", "*"],
+        &["--origin", "http://*"],
+        &["--origin", "https://*"],
+        &["--origin", "://*"],
+        &["--origin", "vscode-webview://a*"],
         &["--origin", "localhost"],
         &["--origin", "http://localhost:3000/"],
         &["--bind", "0.0.0.0"],
