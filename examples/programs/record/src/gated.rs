@@ -117,6 +117,14 @@ impl Running {
         }
     }
 
+    /// Stops to record, and removes the file that the tracer has written.
+    pub(crate) fn abandon(mut self) {
+        drop(self.gate.take());
+        // It may have failed, and written nothing.
+        _ = self.ended.recv();
+        _ = std::fs::remove_file(&self.output);
+    }
+
     /// Returns the error of a tracer that has ended or soon does.
     fn failure(mut self) -> RecordError {
         drop(self.gate.take());

@@ -95,7 +95,20 @@ impl Running {
         lttng(&self.program, &["destroy", &self.session], Some(self.lock))?;
         Ok(self.output)
     }
+
+    /// Destroys the session, and removes what it has written.
+    pub(crate) fn abandon(self) {
+        // The journal destroys it if this does not, and tells the reason.
+        _ = lttng(&self.program, &["destroy", &self.session], Some(self.lock));
+        for folder in DOMAINS {
+            // The folder was empty before, and not each session has both.
+            _ = std::fs::remove_dir_all(self.output.join(folder));
+        }
+    }
 }
+
+/// The folders in which a session records.
+const DOMAINS: [&str; 2] = ["kernel", "ust"];
 
 /// Destroys a session, if it exists.
 pub(crate) fn destroy(machine: &Machine, session: &str) -> Result<Option<String>, String> {

@@ -156,6 +156,18 @@ enum Running {
     Lttng(lttng::Running),
 }
 
+impl Running {
+    /// Ends the recording, of which nothing is kept. What cannot be undone here is undone by the journal, which tells it.
+    fn abandon(self) {
+        match self {
+            // It has written nothing but files of the journal.
+            Running::Ftrace(_) => {}
+            Running::Gated(running) => running.abandon(),
+            Running::Lttng(running) => running.abandon(),
+        }
+    }
+}
+
 /// Starts a tracer, waits for the end, and stops it. Returns the command if it still runs.
 fn run(
     machine: &Machine,
@@ -180,7 +192,13 @@ fn run(
         Tracer::Lttng => Running::Lttng(lttng::Running::start(machine, request, choice, journal)?),
     };
     tell(Step::Started(tracer, request.output.clone()));
-    let command = command::Running::start(&request.command, sender.clone())?;
+    let command = match command::Running::start(&request.command, sender.clone()) {
+        Ok(command) => command,
+        Err(error) => {
+            running.abandon();
+            return Err(error);
+        }
+    };
     let ended = wait(request, &command, receiver, tell);
     let path = match running {
         Running::Ftrace(running) => running.stop(machine, journal)?,

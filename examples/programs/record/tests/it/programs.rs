@@ -46,6 +46,22 @@ fn perf_and_trace_cmd_record_until_the_command_ends() {
     }
 }
 
+/// Tracers that have started leave nothing if the command does not exist.
+#[test]
+fn commands_that_cannot_run_leave_no_recording() {
+    for tracer in Tracer::ALL {
+        let folder = tempfile::tempdir().expect("a folder");
+        let imitated = imitated(&folder);
+        let before = imitated.state();
+        let command = vec!["no-such-program".into()];
+        let request = Request { command, ..request(&imitated, tracer) };
+        let failed = record(&imitated.machine(), &imitated.journals(), &request, &mut |_| {});
+        assert!(matches!(failed, Err(RecordError::Command { .. })), "{tracer}: {failed:?}");
+        assert_eq!(imitated.state(), before, "{tracer}");
+        assert!(!imitated.output().exists(), "{tracer}");
+    }
+}
+
 #[test]
 fn lttng_records_in_a_session_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -241,8 +241,10 @@ esac
 case "$1" in
     create) mkdir "$sessions/$2" && echo "${3#--output=}" > "$sessions/$2/output" ;;
     destroy | list | start) [ -d "$sessions/$2" ] || { echo "Error: Session $2 not found" >&2; exit 1; }
+        # Metadata is written at the start.
+        if [ "$1" = start ]; then mkdir -p "$(cat "$sessions/$2/output")/kernel"; fi
         if [ "$1" = destroy ]; then rm -r "$sessions/$2"; fi ;;
-    stop) cp -r '@trace@' "$(cat "$sessions/$2/output")/kernel" ;;
+    stop) cp -r '@trace@/.' "$(cat "$sessions/$2/output")/kernel" ;;
 esac
 "#;
 
