@@ -239,7 +239,7 @@ mod tests {
 
     /// The version of the encoding, and a checksum of the encoded checkpoints of the
     /// bundled trace.
-    const STORED: (u32, u32) = (0xe_0004, 0x8711_e136);
+    const STORED: (u32, u32) = (0xf_0004, 0x9922_c8d6);
 
     #[test]
     fn version_changes_with_encoded_bytes() {

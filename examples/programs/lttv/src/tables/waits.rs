@@ -81,7 +81,7 @@ impl Shown<'_> {
         for (key, title, state) in STATES {
             table = table.duration(key, title, |row| row.it.of(state).total());
         }
-        let table = table.duration("asleep_ns", "OF THAT BEFORE", |row| row.it.asleep()).minor();
+        let table = table.duration("asleep_ns", "ASLEEP BEFORE", |row| row.it.asleep()).minor();
         let mut table = table.build();
         // The column exists.
         _ = table.sort_by(STATES[0].0);
@@ -115,7 +115,7 @@ impl Shown<'_> {
             .minor()
             .duration("ready_ns", "READY", |row| row.it.times.ready())
             .duration("blocked_ns", "BLOCKED", |row| row.it.times.blocked())
-            .duration("asleep_ns", "OF THAT BEFORE", |row| row.it.times.asleep())
+            .duration("asleep_ns", "ASLEEP BEFORE", |row| row.it.times.asleep())
             .minor()
             .count("waits", "WAITS", |row| waits(&row.it))
             .duration("longest_ns", "LONGEST", |row| row.it.longest.map(|of| of.time()))

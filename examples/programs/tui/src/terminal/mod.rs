@@ -68,10 +68,15 @@ pub fn run(app: &mut App, has_mouse: bool) -> io::Result<Option<u8>> {
     let mut terminal = mode::prepare(has_mouse)?;
     let result = show(app, &mut terminal, &signals);
     let restored = mode::restore();
+    let result = result.and(restored);
+    if result.is_err() {
+        // It would print that it cannot show the cursor, and panic if the standard error is lost as well.
+        std::mem::forget(terminal);
+    }
     if let Some(status) = signals.status() {
         return Ok(Some(status));
     }
-    match result.and(restored) {
+    match result {
         Ok(()) => Ok(None),
         Err(error) => signals.status_after_failure().map(Some).ok_or(error),
     }

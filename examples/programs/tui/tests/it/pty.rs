@@ -225,7 +225,7 @@ fn the_program_ends_when_its_terminal_has_gone() {
         assert!(begin.elapsed() < PATIENCE, "the program runs on without a terminal");
         sleep(Duration::from_millis(50));
     };
-    assert_eq!(status.code(), Some(128 + Signal::HUP.as_raw()));
+    assert_eq!(status.code(), Some(128 + Signal::HUP.as_raw()), "{status}");
 }
 
 #[test]

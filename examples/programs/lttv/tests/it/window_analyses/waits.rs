@@ -140,7 +140,7 @@ fn waits_of_consecutive_windows_add_up() {
             // The causes are a division of the blocked time.
             let causes = rows(&found, "states").iter().filter(|of| of["tid"] == row["tid"]);
             let causes = causes.flat_map(|of| of.as_object().unwrap());
-            let others = ["running_ns", "preempted_ns", "woken_ns", "unknown_ns"];
+            let others = ["running_ns", "preempted_ns", "woken_ns", "unknown_ns", "asleep_ns"];
             let causes =
                 causes.filter(|(key, _)| key.ends_with("_ns") && !others.contains(&key.as_str()));
             let of_tid = rows(&found, "threads").iter().filter(|of| of["tid"] == row["tid"]);
