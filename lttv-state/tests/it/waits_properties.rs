@@ -345,7 +345,7 @@ proptest! {
         assert_cpu_times(&Traceset::from_iter([trace(Machine::default(), &events)]));
     }
 
-    /// So they do for the time in which threads wait. (A thread that a dump finds able to run may run: the graph takes
+    /// The time in which threads wait is the same as well. (A thread that a dump finds able to run may run: the graph takes
     /// that for unknown.)
     #[test]
     fn times_are_those_of_the_statistics((cpus, steps) in steps(5..200)) {
