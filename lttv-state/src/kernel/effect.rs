@@ -146,9 +146,9 @@ pub struct Wait {
     pub process: ProcessIndex,
     /// The process that was switched out; `None` if the event has no valid id of it.
     pub previous: Option<ProcessIndex>,
-    /// The time blocked: waiting for something to happen, in ns.
+    /// The time blocked: waiting for something to happen, such as the first wake-up of a new thread, in ns.
     pub blocked: u64,
-    /// The time ready: waiting for a CPU, also after its fork, in ns.
+    /// The time ready: waiting for a CPU, in ns; also since its fork, if the trace has no first wake-ups of threads.
     pub ready: u64,
     /// The time from its wake-up (the first one, if there were several) to its switch-in,
     /// in ns; `None` if no wake-up was seen.
